@@ -13,7 +13,7 @@ export interface ErrorAnswer {
   status: number
   /** A response header by its lower-case name. */
   header(name: string): string | undefined
-  /** The parsed JSON body; undefined if it is not JSON. */
+  /** The parsed JSON body; its text if it is not JSON. */
   body: unknown
 }
 

@@ -139,7 +139,8 @@ export function send(
             call.onRepeat?.()
             return send(upstream, retry.request, call, headers).then((accepted) => (retry.learn(), accepted))
           }
-          const body = parseJson(withoutCredential(text, headers))
+          const safe = withoutCredential(text, headers)
+          const body = parseJson(safe) ?? safe
           throw statusError(id, errors, { status, header, body }, false)
         })
     },

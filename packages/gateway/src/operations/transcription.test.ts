@@ -3,7 +3,7 @@ import { createRouter, openai } from '@turnpike/providers'
 import { fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { familiesGateway, generated, recording } from '../../../../test/support/families.js'
-import { answer, testGateway } from '../../../../test/support/gateway.js'
+import { answer, errorOf, testGateway } from '../../../../test/support/gateway.js'
 
 const path = '/v1/audio/transcriptions'
 
@@ -103,4 +103,16 @@ it('text ends with one line break', async () => {
     const { send } = await testGateway({ upstream: () => answer({ text, duration: 1 }) })
     expect(await (await send('POST', path, recording({ response_format: 'text' }))).text()).toBe('Hello\n')
   }
+})
+
+describe('a format that the specification does not have', () => {
+  it.each(['verbose_json', 'diarized_json', 'xml'])('%s is refused with those that there are', async (format) => {
+    const { send, upstream } = await testGateway()
+    const response = await send('POST', path, recording({ response_format: format }))
+    expect([response.status, await errorOf(response)]).toMatchObject([
+      400,
+      { message: `response_format must be one of "json", "text", "srt", "vtt", not "${format}"` },
+    ])
+    expect(upstream.requests).toEqual([])
+  })
 })

@@ -30,9 +30,16 @@ export const GatewayUserList = v.object({
 
 /** spec.md, POST /v1/users: "payloads … not shown". All fields are optional. */
 export const NewUser = v.strictObject({
-  // Not "." or "..", which clients remove from a path.
+  // Not "." or "..", which clients remove from a path. Without lookahead, which not every engine has that reads the OpenAPI document.
   id: v.nullish(
-    v.pipe(v.string(), v.regex(/^(?!\.\.?$)[\w.:@-]{1,128}$/, 'an id has 1 to 128 letters, digits, or one of _.:@-')),
+    v.pipe(
+      v.string(),
+      v.maxLength(128),
+      v.regex(
+        /^(?:\.{0,2}[\w:@-][\w.:@-]*|\.{3}[\w.:@-]*)$/,
+        'Expected 1 to 128 letters, digits, or one of _.:@-, other than "." and ".."',
+      ),
+    ),
   ),
   name: v.nullish(UserName),
   email: v.nullish(Email),

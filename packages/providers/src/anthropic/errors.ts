@@ -1,5 +1,6 @@
 import type { UpstreamError } from '@turnpike/core'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
+import { errorText } from '../error-text.js'
 import { faultOf, statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
 
@@ -18,18 +19,15 @@ const statuses: Record<string, number> = {
 
 /** Messages of a 400 for an account that cannot pay. */
 const unpaid = /^(your credit balance is too low|you have reached your specified api usage limits)/i
-/** Messages for a prompt over the context window, by itself or with `max_tokens`. */
-const tooLong = /prompt is too long|exceed context limit/i
 
-/** Parses `{type: "error", error: {type, message}}`. An account that cannot pay, and a prompt that is too long, are told by the message alone. */
-export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
-  const { error } = (body ?? {}) as { error?: { message?: unknown } | null }
-  const text = typeof error?.message === 'string' ? error.message : ''
-  const message = text || undefined
+/** Parses `{type: "error", error: {type, message}}`. An account that cannot pay is told by the message alone. */
+export function errors(answer: ErrorAnswer): ErrorMeaning {
+  const { header, body } = answer
+  const message = errorText(body)
   return {
     message,
-    ...faultOf(status, message, unpaid.test(text)),
-    code: tooLong.test(text) ? 'context_length_exceeded' : undefined,
+    ...faultOf(answer, message, unpaid.test(message ?? '')),
+    code: undefined,
     retryAfter: retryAfter(header('retry-after')),
   }
 }

@@ -9,13 +9,16 @@ import { imageOf, reportOf } from './answer.js'
 import { toPath, traitsOf } from './models.js'
 import { missing } from './refusals.js'
 
-/** The nearest aspect ratio for each size; the pixel sizes are Gemini's own. */
-const ratios: Record<NonNullable<ImageRequest['size']>, string> = {
+/** The nearest aspect ratio for each size, undefined for the model's own; the pixel sizes are Gemini's own. */
+const ratios: Record<NonNullable<ImageRequest['size']>, string | undefined> = {
   '256x256': '1:1',
   '512x512': '1:1',
   '1024x1024': '1:1',
   '1024x1792': '9:16',
   '1792x1024': '16:9',
+  '1536x1024': '3:2',
+  '1024x1536': '2:3',
+  auto: undefined,
 }
 
 const read = new Set(['prompt', 'size', 'quality', 'response_format'])
@@ -25,8 +28,9 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   const { notes, note } = takeNotes(request, read)
   if (size === '256x256' || size === '512x512') note('size', 'clamped')
   // Image models of Gemini 3 and later accept `imageSize`, Lite ones only the default.
-  const hd = quality === 'hd' && traitsOf(model).gemini3 && !model.includes('-lite')
-  if (quality === 'hd' && !hd) note('quality', 'dropped')
+  const wantsHd = quality === 'hd' || quality === 'high'
+  const hd = wantsHd && traitsOf(model).gemini3 && !model.includes('-lite')
+  if (quality === 'low' || (wantsHd && !hd)) note('quality', 'dropped')
   const imageConfig = { aspectRatio: ratios[size ?? '1024x1024'], imageSize: hd ? '2K' : undefined }
   return {
     path: toPath(model, 'generateContent'),

@@ -1,28 +1,22 @@
 import type { UpstreamError } from '@turnpike/core'
-import { isObject } from '@turnpike/core/internal'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
+import { errorObject, errorText } from '../error-text.js'
 import { failed, faultOf, malformed, statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
-
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** Codes of a 429 or 400 for an account that cannot pay. */
 const unpaid = ['insufficient_quota', 'billing_not_active', 'billing_hard_limit_reached']
 
-/** Parses `{error: {message, type, param, code}}` and the shorter error bodies of compatible servers, such as vLLM's `{object: "error", message}`. */
-export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
-  const given = (isObject(body) ? body : {}) as { error?: unknown; object?: unknown }
-  const error = given.object === 'error' ? given : given.error
-  const detail = (isObject(error) ? error : {}) as { message?: unknown; code?: unknown }
-  const message = textOf(detail.message) ?? textOf(error)
-  const code = textOf(detail.code)
-  // OpenAI's embeddings and most compatible servers send this message without a code.
-  const tooLong = /maximum context length/i.test(message ?? '')
+/** Parses `{error: {message, type, param, code}}`, and the errors of compatible servers. */
+export function errors(answer: ErrorAnswer): ErrorMeaning {
+  const { header, body } = answer
+  const { code } = errorObject(body)
+  const message = errorText(body)
   const ms = Number(header('retry-after-ms'))
   return {
     message,
-    ...faultOf(status, message, unpaid.includes(code!)),
-    code: tooLong ? 'context_length_exceeded' : code,
+    ...faultOf(answer, message, unpaid.includes(code as string)),
+    code: typeof code === 'string' && code !== '' ? code : undefined,
     retryAfter: retryAfter(ms >= 0 ? String(ms / 1000) : header('retry-after')),
   }
 }

@@ -1,0 +1,56 @@
+import type { UpstreamFailure } from '@turnpike/core'
+import { isObject } from '@turnpike/core/internal'
+
+/** What an upstream refused before it accepted anything, so that another one may take the request (ruling 52). */
+type Refused = UpstreamFailure['refused']
+
+/** Codes of a model that is not there: OpenAI, Azure, Together, Groq, GLM. */
+const modelCodes = ['model_not_found', 'model_not_available', 'model_decommissioned', 'DeploymentNotFound', '1211']
+/**
+ * Its texts where the status is 400: DeepSeek ("Model Not Exist"), Mistral ("Invalid model: x"), OpenRouter ("x is not a valid model ID"), Bedrock
+ * ("The provided model identifier is invalid", "on-demand throughput isn't supported"), OpenAI ("The model `x` has been deprecated").
+ */
+const modelTexts = [
+  /\bmodel\b[^.]{0,80}\b(not exist|not found|not available|is invalid|throughput isn.t supported|deprecated|decommissioned|retired)/i,
+  /\bmodel ?['"`]?[\w./:-]*['"`]? is not supported/i,
+  /\b(invalid|unknown|no such|not a valid|unsupported) model\b/i,
+  /模型不存在/,
+]
+
+/** Codes and types of a parameter that is not taken: OpenAI; FastAPI; LiteLLM. */
+const parameterCodes = [
+  'unsupported_parameter',
+  'unsupported_value',
+  'unknown_parameter',
+  'extra_forbidden',
+  'UnsupportedParamsError',
+]
+/** Its texts: OpenAI and compatible servers; Claude and FastAPI; Gemini; Groq ("property 'x' is unsupported"); serde ("unknown field"). */
+const parameterTexts = [
+  /unrecognized request argument|unsupported (parameter|value)|unknown (parameter|name|field)/i,
+  /extra (inputs|fields) (are )?not permitted|compiled grammar is too large/i,
+  /\b(does|do|is|are)( not|n.t) (support|permitted|allowed with)|\bis unsupported\b/i,
+]
+
+/** A fault in the messages themselves, by the parameter or by the text: "messages.0.content: …", "Invalid 'messages[1]…". */
+const ofMessages = /^(invalid (value for )?)?['"`]?(messages|contents|system|prompt|input)\b/i
+/** Refusals by a filter, whatever their form: OpenAI, Azure, Qwen, GLM. */
+const filtered =
+  /content_filter|content_policy|content management|responsible_?ai|safety system|data_inspection_failed|inappropriate content/i
+
+const includes = (list: string[], names: unknown[]): boolean => names.some((name) => list.includes(name as string))
+
+/**
+ * What an error of a caller refuses: the model, the length of the prompt or a parameter. Undefined for everything else, such as a content filter or
+ * a fault in the messages.
+ * @param error the object that holds code, type and parameter
+ */
+export function refusedBy(status: number, text: string, error: Record<string, unknown>): Refused {
+  const { code, type, param, detail } = error
+  const names = [code, type, ...(Array.isArray(detail) ? detail.map((one) => isObject(one) && one['type']) : [])]
+  if (filtered.test(text) || names.some((name) => typeof name === 'string' && filtered.test(name))) return undefined
+  if (status === 413) return 'length'
+  if (status === 404 || includes(modelCodes, names) || modelTexts.some((form) => form.test(text))) return 'model'
+  if (ofMessages.test(text) || (typeof param === 'string' && ofMessages.test(param))) return undefined
+  return includes(parameterCodes, names) || parameterTexts.some((form) => form.test(text)) ? 'parameter' : undefined
+}
