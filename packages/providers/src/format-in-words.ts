@@ -1,6 +1,14 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
+import type { ResponseFormat } from './request-fields.js'
 import { formatOf } from './request-fields.js'
+
+/** What a model is told of a format that is not enforced. */
+export function toInstruction(format: Exclude<ResponseFormat, { type: 'text' }>): string {
+  const isSchema = format.type === 'json_schema'
+  const only = `Answer with ${isSchema ? 'JSON' : 'a JSON object'} and nothing else, without a code fence.`
+  return isSchema ? `${only} It must be valid by this JSON Schema: ${JSON.stringify(format.json_schema.schema)}` : only
+}
 
 /** Adds an instruction to the end of the system prompt. Some servers take one system message only. */
 function instruct(request: ChatCompletionRequest, text: string): ChatCompletionRequest {
@@ -19,10 +27,5 @@ function instruct(request: ChatCompletionRequest, text: string): ChatCompletionR
 export function formatInWords(request: ChatCompletionRequest, left?: { type: 'json_object' }): ChatCompletionRequest {
   const format = formatOf(request)
   const bare = extend(request, { response_format: left })
-  if (format.type === 'text') return bare
-  const schema =
-    format.type === 'json_schema'
-      ? ` that conforms to this JSON Schema: ${JSON.stringify(format.json_schema.schema)}`
-      : ''
-  return instruct(bare, `Answer with a JSON object and nothing else${schema}`)
+  return format.type === 'text' ? bare : instruct(bare, toInstruction(format))
 }

@@ -57,6 +57,12 @@ export function formatOf(request: ChatCompletionRequest): ResponseFormat {
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof efforts)[number]
 
+/** The nearest effort of those that a model takes; of two equally near ones the higher, as in Google's own compatible API. */
+export const nearestEffort = (effort: Effort, taken: readonly Effort[]): Effort => {
+  const distance = (one: Effort): number => Math.abs(efforts.indexOf(one) - efforts.indexOf(effort))
+  return taken.reduce((best, one) => (distance(one) <= distance(best) ? one : best))
+}
+
 /** `reasoning_effort`; undefined if not set. @throws ApiError 400 for an unknown value */
 export function effortOf(request: ChatCompletionRequest): Effort | undefined {
   const effort = request['reasoning_effort'] as Effort | undefined

@@ -49,7 +49,7 @@ describe('a request without what is refused', () => {
     const { left, notes } = without('response_format=json_schema')
     expect(left).not.toHaveProperty('response_format')
     expect([left['system'], notes]).toEqual([
-      `Answer with a JSON object and nothing else that conforms to this JSON Schema: ${JSON.stringify(schema)}`,
+      `Answer with JSON and nothing else, without a code fence. It must be valid by this JSON Schema: ${JSON.stringify(schema)}`,
       ['emulated=response_format'],
     ])
   })

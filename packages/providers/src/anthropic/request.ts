@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
+import { toInstruction } from '../format-in-words.js'
 import type { Effort, NoteDown } from '../request-fields.js'
 import { effortOf, formatOf, sharedFields, stopsOf, takeNotes } from '../request-fields.js'
 import type { Conversation } from './content.js'
@@ -24,8 +25,6 @@ const budgets: Record<string, number> = {
   xhigh: 24_576,
   max: 32_768,
 }
-
-const JSON_ONLY = 'Answer with a JSON object and nothing else.'
 
 /** The request fields that are translated. */
 const read = new Set([...sharedFields, 'user', 'safety_identifier', 'service_tier'])
@@ -173,10 +172,9 @@ export function toRequest(request: ChatCompletionRequest, maxOutput?: number): U
     const only: Choice = choice?.type === 'none' ? { type: 'tool', name: tool } : { type: 'any' }
     choice = { ...only, disable_parallel_tool_use: true }
   } else if (schema && !enforced && traits.forced) note('response_format', 'dropped')
-  else if (format.type === 'json_object' || (schema && !enforced)) {
+  else if (format.type !== 'text' && !enforced) {
     note('response_format', 'emulated')
-    const described = schema ? ` It must be valid by this JSON Schema: ${JSON.stringify(schema)}` : ''
-    system.push({ type: 'text', text: JSON_ONLY + described })
+    system.push({ type: 'text', text: toInstruction(format) })
   }
 
   const planned = toThinking(

@@ -105,7 +105,9 @@ describe('a forced call', () => {
     const told = body(answerIn(open), model)
     expect(told).not.toHaveProperty('tools')
     expect(told['system']).toEqual([
-      text(`Answer with a JSON object and nothing else. It must be valid by this JSON Schema: ${JSON.stringify(open)}`),
+      text(
+        `Answer with JSON and nothing else, without a code fence. It must be valid by this JSON Schema: ${JSON.stringify(open)}`,
+      ),
     ])
     expect(notes(answerIn(open), model)).toEqual(['emulated response_format'])
     const both = { ...asked, ...answerIn(open) }

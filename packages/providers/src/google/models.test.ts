@@ -111,10 +111,16 @@ describe('models', () => {
   )
 
   it.each(['gemini-3-pro-image-preview', 'gemini-3.1-flash-image', 'gemini-2.5-flash-image'])(
-    '%s has neither tools nor a JSON mode',
+    '%s has neither tools nor a JSON mode, nor ears',
     (model) => {
       const tools = [{ type: 'function', function: { name: 'f' } }]
-      expect(refusal({ tools }, model)).toMatchObject({ status: 400, code: 'unsupported_parameter' })
+      const code = 'unsupported_parameter'
+      expect(refusal({ tools }, model)).toMatchObject({ status: 400, code })
+      for (const type of ['audio/mp3', 'video/mp4']) {
+        const part = { type: 'file', file: { file_data: `data:${type};base64,AAAA` } }
+        const messages = [{ role: 'user', content: [part] }]
+        expect(refusal({ messages }, model)).toMatchObject({ status: 400, code })
+      }
       const { body, notes } = ask({ response_format: { type: 'json_object' } }, model)
       expect(notes).toEqual([{ field: 'response_format', action: 'emulated' }])
       expect(googleRefusal(model, body)).toBeUndefined()

@@ -274,7 +274,7 @@ describe('response_format', () => {
       contents: [
         {
           role: 'user',
-          parts: [{ text: 'Answer with JSON and nothing else, without a code fence.' }, { text: 'Hi' }],
+          parts: [{ text: 'Answer with a JSON object and nothing else, without a code fence.' }, { text: 'Hi' }],
         },
       ],
     })

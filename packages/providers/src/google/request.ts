@@ -1,9 +1,10 @@
 import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
 import { invalid, isObject, unsupported } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
+import { toInstruction } from '../format-in-words.js'
 import type { Effort, NoteDown } from '../request-fields.js'
-import { allowedTools, effortOf, efforts, formatOf, sharedFields, stopsOf, takeNotes } from '../request-fields.js'
-import type { Conversation } from './content.js'
+import { allowedTools, effortOf, formatOf, nearestEffort, sharedFields, stopsOf, takeNotes } from '../request-fields.js'
+import type { Conversation, Part } from './content.js'
 import { toConversation } from './content.js'
 import type { Traits } from './models.js'
 import { refuseLive, toPath, traitsOf } from './models.js'
@@ -21,12 +22,6 @@ const budgets: Record<Effort, number> = {
   high: 24_576,
   xhigh: 32_768,
   max: 32_768,
-}
-
-/** The nearest of the levels, and of two equally near ones the higher, as in Google's own compatible API. */
-const nearest = (effort: Effort, levels: Effort[]): Effort => {
-  const far = (level: Effort): number => Math.abs(efforts.indexOf(level) - efforts.indexOf(effort))
-  return levels.reduce((best, level) => (far(level) <= far(best) ? level : best))
 }
 
 /** The request fields that are translated. */
@@ -102,7 +97,7 @@ function toThinking(request: ChatCompletionRequest, { thinking }: Traits, note: 
     return undefined
   }
   if (thinking.by === 'level') {
-    const thinkingLevel = nearest(effort, thinking.levels)
+    const thinkingLevel = nearestEffort(effort, thinking.levels)
     if (thinkingLevel !== effort) note('reasoning_effort', 'clamped')
     return { thinkingLevel, includeThoughts }
   }
@@ -135,9 +130,11 @@ function toFormat(request: ChatCompletionRequest, hasJsonMode: boolean, forced: 
     return { responseMimeType: 'application/json', responseJsonSchema: fit?.schema }
   }
   note('response_format', 'emulated')
-  const only = 'Answer with JSON and nothing else, without a code fence.'
-  return { instruction: schema ? `${only} It must match this JSON Schema: ${JSON.stringify(schema)}` : only }
+  return { instruction: toInstruction(format) }
 }
+
+/** Whether a part is audio or video. */
+const isSound = ({ inlineData }: Part): boolean => /^(audio|video)\//.test(inlineData?.mimeType ?? '')
 
 const acceptedStops = (given: string[]): string[] => given.filter((text) => text !== '').slice(0, STOPS)
 
@@ -209,6 +206,8 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const declarations = (request.tools ?? []).map((tool) => toDeclaration(tool, changes))
   for (const field of changes) note(field, 'clamped')
   if (traits.image && declarations.length > 0) throw unsupported('Models of Gemini that make images call no tools')
+  if (traits.image && contents.some(({ parts }) => parts.some(isSound)))
+    throw unsupported('Models of Gemini that make images take neither audio nor video')
   const callingConfig = toCallingConfig(request, declarations)
   const hasJsonMode = !traits.image && (traits.gemini3 || (!traits.gemma && declarations.length === 0))
   const forced = callingConfig?.mode === 'ANY'

@@ -14,7 +14,14 @@ const toRequest = (given: ChatCompletionRequest): object => ask(given).body!
 
 describe('a request to OpenAI', () => {
   it('is sent unchanged to /chat/completions', () => {
-    const given = request({ temperature: 0.5, stop: ['x'], seed: 7, logit_bias: { '1': -100 }, metadata: { a: 'b' } })
+    const given = request({
+      temperature: 0.5,
+      stop: ['x'],
+      seed: 7,
+      logit_bias: { '1': -100 },
+      store: true,
+      metadata: { a: 'b' },
+    })
     expect(openaiChat('openai').request(given)).toEqual({ path: '/chat/completions', body: given, notes: [] })
   })
 

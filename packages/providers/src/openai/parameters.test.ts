@@ -21,7 +21,7 @@ const all = `
   gpt-4o-audio-preview gpt-audio gpt-4o-search-preview gpt-4o-mini-search-preview o1 o1-2024-12-17 o3-mini o3 o4-mini gpt-5
   gpt-5-mini gpt-5-nano-2025-08-07 gpt-5-chat-latest gpt-5-search-api gpt-5.1 gpt-5.1-chat-latest gpt-5.2 gpt-5.2-2025-12-11
   gpt-5.3-chat-latest chat-latest gpt-5.4 gpt-5.4-mini gpt-5.4-nano-2026-03-17 gpt-5.5 gpt-5.6 gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna
-  gpt-5.7 gpt-6-sol gpt-6-luna gpt-6.1-sol gpt-7 gpt-10 ft:gpt-4o-mini-2024-07-18:org::id ft:gpt-5.5:org:my-chat:id
+  gpt-5.7 gpt-6-sol gpt-6-luna gpt-6.1-terra gpt-7 gpt-10 ft:gpt-4o-mini-2024-07-18:org::id ft:gpt-5.5:org:my-chat:id
 `
   .trim()
   .split(/\s+/)
@@ -120,12 +120,15 @@ describe('B2: function tools', () => {
       notes: ['clamped=reasoning_effort'],
     })
   })
-  it('are refused where no effort lets them through', () => {
-    for (const reasoning_effort of [undefined, 'low', 'none'])
-      expect(() =>
-        request({ model: 'gpt-6-astra', messages, tools, reasoning_effort } as ChatCompletionRequest),
-      ).toThrow('gpt-6-astra takes no function tools on Chat Completions')
-  })
+  it.each(['gpt-6-astra', 'gpt-6.2-astra', 'gpt-6.1-sol', 'gpt-6.2-sol', 'gpt-7-sol'])(
+    'are refused by %s, which no effort lets through',
+    (model) => {
+      for (const reasoning_effort of [undefined, 'low', 'none'])
+        expect(() => request({ model, messages, tools, reasoning_effort } as ChatCompletionRequest)).toThrow(
+          `${model} takes no function tools on Chat Completions`,
+        )
+    },
+  )
 })
 
 describe('B3: an effort', () => {
@@ -149,6 +152,8 @@ describe('B3: an effort', () => {
     ['gpt-5.6-sol', 'max', 'xhigh', ['clamped=reasoning_effort']],
     ['gpt-5.3-chat-latest', 'high', 'medium', ['clamped=reasoning_effort']],
     ['gpt-6-astra', 'none', 'low', ['clamped=reasoning_effort']],
+    ['gpt-6.1-sol', 'none', 'low', ['clamped=reasoning_effort']],
+    ['gpt-6.2-astra', 'minimal', 'low', ['clamped=reasoning_effort']],
     ['gpt-9', 'minimal', 'low', ['clamped=reasoning_effort']],
     ['gpt-5', 'minimal', 'minimal', []],
     ['gpt-5.5', 'xhigh', 'xhigh', []],
@@ -183,6 +188,37 @@ describe('B3: other parameters', () => {
   ])('%j with %j: %j', (models, fields, notes) => {
     for (const model of models) expect(fitted(model, fields).notes, model).toEqual(notes)
   })
+
+  it('metadata is for what is stored', () => {
+    const metadata = { a: 'b' }
+    for (const model of ['gpt-4o', 'gpt-5.5', 'o3']) {
+      expect(fitted(model, { metadata }).notes).toEqual(['dropped=metadata'])
+      expect(fitted(model, { metadata, store: true })).toMatchObject({ sent: { metadata }, notes: [] })
+    }
+  })
+
+  const said = (part: object) => [{ role: 'user', content: [part] }]
+  const sound = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }
+  const video = { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }
+  it.each([
+    ['gpt-4o', sound],
+    ['gpt-5.5', sound],
+    ['o3', sound],
+    ['gpt-4.1', video],
+    ['gpt-6-luna', video],
+    ['gpt-audio', video],
+  ])('%s takes no %o', (model, part) => {
+    expect(openaiRefusal({ model, messages: said(part) })).toBeDefined()
+    expect(() => request({ model, messages: said(part) } as ChatCompletionRequest)).toThrow(
+      `${model} takes no ${part.type} in messages`,
+    )
+  })
+  it.each(['gpt-audio', 'gpt-audio-1.5', 'gpt-4o-audio-preview', 'gpt-4o-mini-audio-preview', 'qwen3-omni'])(
+    '%s hears',
+    (model) => {
+      expect(fitted(model, { messages: said(sound) }).sent['messages']).toEqual(said(sound))
+    },
+  )
 
   it('of models of others are sent as they are', () => {
     const fields = { reasoning_effort: 'minimal', verbosity: 'low', prediction: {}, temperature: 0.2, tools }

@@ -5,10 +5,10 @@
  * a refusal is learnt from (docs/decisions/044).
  * @module
  */
-import type { Note } from '@turnpike/core'
+import type { ChatMessage, Note } from '@turnpike/core'
 import { isObject, unsupported } from '@turnpike/core/internal'
 import type { Effort } from '../request-fields.js'
-import { efforts } from '../request-fields.js'
+import { efforts, nearestEffort } from '../request-fields.js'
 
 type Body = Record<string, unknown>
 
@@ -25,6 +25,8 @@ interface Traits {
   verbosity: boolean
   parallelCalls: boolean
   prediction: boolean
+  /** Whether it takes audio in messages; none takes video. */
+  audio: boolean
   /** Whether function tools are refused beside any effort but `none`. */
   toolsWithoutEffort: boolean
 }
@@ -38,6 +40,7 @@ const plain: Traits = {
   verbosity: false,
   parallelCalls: true,
   prediction: false,
+  audio: false,
   toolsWithoutEffort: false,
 }
 
@@ -66,12 +69,13 @@ function gptModel(number: number, variant: string): Traits {
   if (/^-chat\b/.test(variant))
     return { ...common, efforts: ['medium'], preset: 'medium', sampling: 'never', stop: false }
   const isPro = /^-pro\b/.test(variant)
-  // gpt-5, pro and Codex models always reason, except gpt-5.3-codex; so does gpt-6-astra.
+  // gpt-5, pro and Codex models always reason, except gpt-5.3-codex; so do gpt-6-astra, gpt-6.1-sol and later ones of their lines.
   const always =
     number === 500 ||
     isPro ||
     (variant.startsWith('-codex') && number < 503) ||
-    (number === 600 && variant.startsWith('-astra'))
+    (number >= 600 && variant.startsWith('-astra')) ||
+    (number >= 601 && variant.startsWith('-sol'))
   const first = number === 500 ? (isPro ? 'high' : 'minimal') : isPro ? 'medium' : always ? 'low' : 'none'
   // `max` is for the Responses API alone.
   const last = number >= 502 || variant.startsWith('-codex-max') ? 'xhigh' : 'high'
@@ -91,7 +95,7 @@ function readTraits(model: string): Traits | undefined {
   const [, line, major, minor, variant = ''] = /^(gpt-(?!35)|chatgpt-|o)(\d+)(?:\.(\d+))?(.*)/.exec(id) ?? []
   if (!line) {
     if (/^chat-latest\b/.test(id)) return gptModel(501, '-chat')
-    return /^gpt-(35|audio)/.test(id) ? plain : undefined
+    return /^gpt-(35|audio)/.test(id) ? { ...plain, audio: id.startsWith('gpt-audio') } : undefined
   }
   const number = version(major!, minor)
   // "Model incompatible request arguments supplied: frequency_penalty, presence_penalty, temperature, top_p"
@@ -102,7 +106,8 @@ function readTraits(model: string): Traits | undefined {
   if (line === 'o') return oModel(Number(major), variant)
   if (number >= 500) return gptModel(number, variant)
   // As the guide to predicted outputs lists them.
-  return { ...plain, prediction: /^gpt-(4o(-mini)?|4\.1(-mini|-nano)?)(-\d|$)/.test(id) }
+  const prediction = /^gpt-(4o(-mini)?|4\.1(-mini|-nano)?)(-\d|$)/.test(id)
+  return { ...plain, prediction, audio: /-audio\b/.test(variant) }
 }
 
 /** The traits of models that were asked for. Callers choose the ids, so that they are few. */
@@ -116,12 +121,6 @@ function traitsOf(model: string): Traits | undefined {
   const traits = readTraits(model)
   known.set(model, traits)
   return traits
-}
-
-/** The nearest effort that is taken; of two, the higher. */
-const nearest = (effort: Effort, taken: readonly Effort[]): Effort => {
-  const distance = (one: Effort): number => Math.abs(efforts.indexOf(one) - efforts.indexOf(effort))
-  return taken.reduce((best, one) => (distance(one) <= distance(best) ? one : best))
 }
 
 const isFunction = (tool: unknown): boolean => isObject(tool) && tool['type'] === 'function'
@@ -142,21 +141,31 @@ function fitEffort(
   }
   if (given === undefined || taken.length === 0) return preset
   if (!efforts.includes(given)) return undefined
-  const effort = nearest(given, taken)
+  const effort = nearestEffort(given, taken)
   if (effort !== given) notes.push({ field: 'reasoning_effort', action: 'clamped' })
   body['reasoning_effort'] = effort
   return effort
+}
+
+/** @throws ApiError 400 for audio or video in a message that the model does not take: "content blocks are expected to be either text or image_url type" */
+function refuseMedia({ model, messages }: Body, { audio }: Traits): void {
+  for (const { content } of messages as ChatMessage[])
+    if (Array.isArray(content))
+      for (const { type } of content)
+        if (/audio|video/.test(type) && !(audio && type === 'input_audio'))
+          throw unsupported(`${String(model)} takes no ${type} in messages`)
 }
 
 /**
  * Fits the parameters of a request to OpenAI's model that it names; any other model's are left as they are.
  * @param body the copy that is sent
  * @param notes receives what is dropped or changed; a parameter with its default value is left out without a note
- * @throws ApiError 400 for tools where no effort lets them through
+ * @throws ApiError 400 for tools where no effort lets them through, and for media that the model does not take
  */
 export function fitParameters(body: Body, notes: Note[]): void {
   const traits = traitsOf(String(body['model']))
   if (!traits) return
+  refuseMedia(body, traits)
   const drop = (field: string, preset?: unknown): void => {
     const value = body[field]
     if (value === undefined) return
@@ -181,4 +190,6 @@ export function fitParameters(body: Body, notes: Note[]): void {
   // "Parallel tool calls are not supported when reasoning_effort is set to minimal" (Azure's reference).
   if (!traits.parallelCalls || effort === 'minimal') drop('parallel_tool_calls', true)
   if (!traits.prediction) drop('prediction')
+  // "The 'metadata' parameter is only allowed when 'store' is enabled."
+  if (body['store'] !== true) drop('metadata')
 }

@@ -103,7 +103,7 @@ describe('a server is sent what it knows', () => {
 
   const schema = { type: 'object', properties: { a: { type: 'string' } } }
   const response_format = { type: 'json_schema', json_schema: { name: 'x', schema, strict: true } }
-  const words = `Answer with a JSON object and nothing else that conforms to this JSON Schema: ${JSON.stringify(schema)}`
+  const words = `Answer with JSON and nothing else, without a code fence. It must be valid by this JSON Schema: ${JSON.stringify(schema)}`
   it('DeepSeek is told a schema in words', () => {
     expect(fitted(deepseek, { response_format })).toMatchObject({
       sent: { response_format: { type: 'json_object' }, messages: [{ role: 'system', content: words }, ...messages] },

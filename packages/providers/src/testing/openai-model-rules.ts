@@ -42,7 +42,10 @@ const models: [id: RegExp, rules: Rules][] = [
     { efforts: 'none low medium high xhigh', preset: 'none', sampling: true, refuses: `stop ${strict}`, tools: false },
   ],
   [/^gpt-5\.[5-9]\b/, { efforts: 'none low medium high xhigh', sampling: true, refuses: strict, tools: false }],
-  [/^gpt-6-astra/, { efforts: 'low medium high xhigh', refuses: `stop ${strict}`, tools: false }],
+  [
+    /^gpt-(6|6\.2)-astra|^gpt-6\.[12]-sol/,
+    { efforts: 'low medium high xhigh', refuses: `stop ${strict}`, tools: false },
+  ],
   [/^gpt-(?!35)([6-9]|\d\d)\b/, { efforts: 'none low medium high xhigh', refuses: `stop ${strict}`, tools: false }],
 ]
 
@@ -52,6 +55,15 @@ const unsupported = (name: string, more = ''): Refusal =>
   refuse(`Unsupported parameter: '${name}' is not supported with this model.${more}`, name, 'unsupported_parameter')
 
 const listed = (values: string[]): string => values.map((value) => `'${value}'`).join(', ')
+
+/** Whether a message has a part whose type fits. */
+const hasPart = ({ messages }: Json, types: RegExp): boolean =>
+  Array.isArray(messages) &&
+  (messages as Json[]).some(
+    (message) =>
+      Array.isArray(message?.['content']) &&
+      (message['content'] as Json[]).some((part) => types.test(String(part?.['type']))),
+  )
 
 /** What servers of other models say to the role `developer`, here in vLLM's words. */
 const isOwn = /^(gpt-(?!oss)|chatgpt-|chat-latest|o\d|codex-|text-|computer-)/
@@ -67,6 +79,10 @@ export function modelRefusal(model: string, body: Json): Refusal | undefined {
   const { reasoning_effort: given, verbosity, tools, temperature } = body
   if (/^(o\d|gpt-([5-9]|\d\d)\b)/.test(id) && !id.startsWith('gpt-35') && body['max_tokens'] !== undefined)
     return unsupported('max_tokens', " Use 'max_completion_tokens' instead.")
+  if (isOwn.test(id) && hasPart(body, /-audio/.test(id) ? /video/ : /audio|video/))
+    return refuse('content blocks are expected to be either text or image_url type')
+  if (isOwn.test(id) && body['metadata'] !== undefined && body['store'] !== true)
+    return refuse("The 'metadata' parameter is only allowed when 'store' is enabled.", 'metadata')
   const taken = efforts?.split(' ')
   if (given !== undefined) {
     if (!taken) return refuse('Unrecognized request argument supplied: reasoning_effort')
