@@ -8,7 +8,6 @@ import { textOf } from '../json.js'
 import { inForm, reportOf, separateThoughts } from './answer.js'
 import { choiceError, errors, missing, toldError } from './errors.js'
 import { cleanHistory } from './history.js'
-import { isReasoningModel } from './models.js'
 import { fitParameters } from './parameters.js'
 import { dropRouting } from './routing-fields.js'
 import type { RulesOf } from './servers.js'
@@ -28,7 +27,7 @@ function toRequest(
   const notes: Note[] = []
   const rules = rulesOf(given.model)
   const request = fitContent(given, rules, notes)
-  const { model, system, stream, stream_options, max_tokens } = request
+  const { model, system, stream, stream_options } = request
   const messages = cleanHistory(request.messages, model, rules.noThoughts === true, notes)
   const asksUsage = stream && !refused.has('stream_options')
   // Undefined fields are not serialized. Deleting them would cost more than the rest of this function.
@@ -39,10 +38,6 @@ function toRequest(
     stream_options: asksUsage ? extend(stream_options ?? {}, { include_usage: true }) : undefined,
   })
   dropRouting(upstream, notes)
-  if (max_tokens && isReasoningModel(model)) {
-    upstream['max_completion_tokens'] ??= max_tokens
-    upstream['max_tokens'] = undefined
-  }
   fitParameters(upstream, notes)
   fitNames(upstream, rules, notes)
   const { max_tokens: older = 0, max_completion_tokens: newer = 0 } = upstream as {

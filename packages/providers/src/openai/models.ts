@@ -57,6 +57,3 @@ export const openaiCatalogue: Record<string, Capability[]> = {
 /** Whether a model id matches the family: `gpt-…`, `chatgpt-…`, `o1`, `text-embedding-…`, `tts-…`, `whisper-…`, `dall-e-…`, also fine-tuned (`ft:…`). */
 export const isOpenaiModel = (model: string): boolean =>
   /^(ft:)?(gpt-|chatgpt-|o\d|text-embedding-|tts-|whisper-|dall-e-)/.test(model)
-
-/** Models that accept `max_completion_tokens` and reject `max_tokens` and penalties. */
-export const isReasoningModel = (model: string): boolean => /^(ft:)?(o\d|gpt-(?!35)([5-9]|\d\d))/.test(model)

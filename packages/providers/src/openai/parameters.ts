@@ -14,6 +14,8 @@ type Body = Record<string, unknown>
 
 /** What a model takes. */
 interface Traits {
+  /** Whether it takes `max_completion_tokens` in place of `max_tokens`. */
+  newerLimit: boolean
   /** The efforts that it takes, the least first; none = it does not reason. */
   efforts: readonly Effort[]
   /** The effort of a request without one. */
@@ -32,6 +34,7 @@ interface Traits {
 }
 
 const plain: Traits = {
+  newerLimit: false,
   efforts: [],
   preset: 'none',
   sampling: 'always',
@@ -53,6 +56,7 @@ const version = (major: string, minor = '0'): number => Number(major) * 100 + Nu
 /** The o models. They refuse `parallel_tool_calls`; o1 and o3-mini take `stop`. */
 const oModel = (generation: number, variant: string): Traits => ({
   ...plain,
+  newerLimit: true,
   efforts: from('low', 'high'),
   preset: 'medium',
   sampling: 'never',
@@ -63,7 +67,7 @@ const oModel = (generation: number, variant: string): Traits => ({
 
 /** gpt-5 and later. */
 function gptModel(number: number, variant: string): Traits {
-  const common = { ...plain, penalties: false, verbosity: true }
+  const common = { ...plain, newerLimit: true, penalties: false, verbosity: true }
   // gpt-5-chat does not reason. Those of later versions always do, with one effort.
   if (/^-chat\b/.test(variant) && number === 500) return { ...common, verbosity: false }
   if (/^-chat\b/.test(variant))
@@ -101,7 +105,15 @@ function readTraits(model: string): Traits | undefined {
   // "Model incompatible request arguments supplied: frequency_penalty, presence_penalty, temperature, top_p"
   if (/-search-(preview|api)/.test(variant)) {
     const isNewer = number >= 500
-    return { ...plain, sampling: 'never', penalties: false, stop: !isNewer, parallelCalls: false, verbosity: isNewer }
+    return {
+      ...plain,
+      newerLimit: isNewer,
+      sampling: 'never',
+      penalties: false,
+      stop: !isNewer,
+      parallelCalls: false,
+      verbosity: isNewer,
+    }
   }
   if (line === 'o') return oModel(Number(major), variant)
   if (number >= 500) return gptModel(number, variant)
@@ -166,6 +178,10 @@ export function fitParameters(body: Body, notes: Note[]): void {
   const traits = traitsOf(String(body['model']))
   if (!traits) return
   refuseMedia(body, traits)
+  if (traits.newerLimit && body['max_tokens']) {
+    body['max_completion_tokens'] ??= body['max_tokens']
+    body['max_tokens'] = undefined
+  }
   const drop = (field: string, preset?: unknown): void => {
     const value = body[field]
     if (value === undefined) return
