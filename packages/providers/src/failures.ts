@@ -4,7 +4,7 @@ import { extend } from '@turnpike/core/internal'
 import type { ChatAdapter, ErrorAnswer, ErrorMeaning } from './adapter.js'
 import { contextExceeded } from './context-length.js'
 import { errorObject } from './error-text.js'
-import { refusedBy } from './refusal.js'
+import { refusedBy } from './refused-by.js'
 
 /**
  * The error for an answer that is invalid or unusable, although the upstream has accepted (and bills) the request.
