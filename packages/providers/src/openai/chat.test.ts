@@ -1,5 +1,6 @@
 import type { ChatCompletion, ChatCompletionRequest, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
+import { openaiRefusal } from '../testing/openai-rules.js'
 import { openaiChat } from './chat.js'
 
 const messages: ChatCompletionRequest['messages'] = [{ role: 'user', content: 'Hi' }]
@@ -181,6 +182,45 @@ describe('a request to OpenAI', () => {
       JSON.parse(JSON.stringify(sent)),
       told,
     ])
+  })
+
+  const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+  const callOf = (id: string, name: string) => ({ id, type: 'function', function: { name, arguments: '{}' } })
+  const looked = [
+    ...messages,
+    { role: 'assistant', content: null, tool_calls: [callOf('a', 'look'), callOf('b', 'read'), callOf('c', 'shoot')] },
+    { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'Seen' }, picture] },
+    { role: 'tool', tool_call_id: 'b', content: 'Read' },
+    { role: 'tool', tool_call_id: 'c', content: [picture] },
+  ]
+  const answered = { role: 'assistant', content: 'Done' }
+  it.each(['gpt-4o', 'gpt-5.5', 'ft:gpt-4.1:org::id'])('to %s has images of tool results behind them', (model) => {
+    const fits = (given: object[]) => {
+      const { body, notes } = ask(request({ model, messages: given as never }))
+      expect([openaiRefusal(JSON.parse(JSON.stringify(body))), notes]).toEqual([undefined, []])
+      return (body as { messages: object[] }).messages
+    }
+    expect(openaiRefusal({ model, messages: looked })).toBeDefined()
+    const moved = [
+      ...looked.slice(0, 2),
+      { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'Seen' }] },
+      looked[3],
+      { role: 'tool', tool_call_id: 'c', content: '' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'From the result of look:' },
+          picture,
+          { type: 'text', text: 'From the result of shoot:' },
+          picture,
+        ],
+      },
+    ]
+    expect(fits(looked)).toEqual(moved)
+    expect(fits([...looked, answered, ...messages])).toEqual([...moved, answered, ...messages])
+  })
+  it.each(['qwen3-vl', 'gpt-oss-120b', 'openai/gpt-5.5'])('to %s has images in tool results', (model) => {
+    expect((ask(request({ model, messages: looked as never })).body as { messages: object[] }).messages).toEqual(looked)
   })
 
   it.each(['gpt-4o', 'gpt-4.1-nano', 'gpt-3.5-turbo', 'my-o1'])('to %s keeps max_tokens', (model) => {

@@ -1,8 +1,9 @@
-import type { ChatMessage, Note } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import type { ChatMessage, ContentPart, Note } from '@turnpike/core'
+import { append, extend } from '@turnpike/core/internal'
+import { isOwnModel } from './models.js'
 
-/** Models that take no reasoning of earlier answers: those of OpenAI, except gpt-oss, and of Mistral. DeepSeek and others need it. */
-const takesNoReasoning = /^(ft:)?(gpt-(?!oss)|chatgpt-|o\d|mistral|ministral|magistral|codestral|devstral|pixtral)/
+/** Mistral's models, which take no reasoning of earlier answers, as OpenAI's own. DeepSeek and others need it. */
+const ofMistral = /^(mistral|ministral|magistral|codestral|devstral|pixtral)/
 
 const isSigned = (signed: object): boolean => 'extra_content' in signed
 
@@ -11,7 +12,7 @@ const isSigned = (signed: object): boolean => 'extra_content' in signed
  * (Google's own ids begin with `models/`); LiteLLM has `thinking_blocks` of Claude; images are taken by the models that make them.
  */
 const ofAnswers: [field: string, takes: (model: string) => boolean][] = [
-  ['reasoning_content', (model) => !takesNoReasoning.test(model)],
+  ['reasoning_content', (model) => !isOwnModel(model) && !ofMistral.test(model)],
   ['reasoning_details', (model) => /claude|minimax|^(?!models\/).+\//i.test(model)],
   ['thinking_blocks', (model) => model.includes('claude')],
   ['extra_content', (model) => model.includes('gemini')],
@@ -23,9 +24,48 @@ const thoughts = new Set(['reasoning_content', 'reasoning_details', 'thinking_bl
 /** Without a loss: thoughts as text, which a model does not need to go on, and signatures that mean nothing to other families. */
 const unnoted = new Set(['reasoning_content', 'extra_content'])
 
+const isText = ({ type }: ContentPart): boolean => type === 'text'
+
 /**
- * Removes what answers of other families left in a history, because strict servers reject unknown fields, and notes what is lost. It goes by the
- * model, because many servers pass requests on to others.
+ * Moves the images of tool results into a message of the user behind them: "Image URLs are only allowed for messages with role 'user'" (OpenAI's
+ * own models; many other servers take them in results).
+ */
+function moveMedia(messages: ChatMessage[]): ChatMessage[] {
+  const hasMedia = (message: ChatMessage): boolean =>
+    message.role === 'tool' && Array.isArray(message.content) && !message.content.every(isText)
+  if (!messages.some(hasMedia)) return messages
+  const names = new Map<string, string>()
+  const moved: ChatMessage[] = []
+  let media: ContentPart[] = []
+  const flush = (): void => {
+    if (media.length > 0) moved.push({ role: 'user', content: media })
+    media = []
+  }
+  for (const message of messages) {
+    if (message.role !== 'tool') flush()
+    if (message.role === 'assistant')
+      for (const call of message.tool_calls ?? [])
+        names.set(call.id, (call.type === 'function' ? call.function : call.custom).name)
+    if (message.role !== 'tool' || !hasMedia(message)) {
+      moved.push(message)
+      continue
+    }
+    const parts = message.content as ContentPart[]
+    const texts = parts.filter(isText)
+    moved.push(extend(message, { content: texts.length > 0 ? texts : '' }))
+    media.push({ type: 'text', text: `From the result of ${names.get(message.tool_call_id)}:` })
+    append(
+      media,
+      parts.filter((part) => !isText(part)),
+    )
+  }
+  flush()
+  return moved
+}
+
+/**
+ * Fits earlier messages to a model. Removes what answers of other families left, because strict servers reject unknown fields, and notes what is
+ * lost. It goes by the model and not by the address, because many servers pass requests on to others.
  * @param noThoughts whether the server takes reasoning of no model
  */
 export function cleanHistory(
@@ -52,5 +92,5 @@ export function cleanHistory(
     })
   })
   for (const field of lost) notes.push({ field: `messages.${field}`, action: 'dropped' })
-  return clean
+  return isOwnModel(model) ? moveMedia(clean) : clean
 }

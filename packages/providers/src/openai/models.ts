@@ -57,3 +57,7 @@ export const openaiCatalogue: Record<string, Capability[]> = {
 /** Whether a model id matches the family: `gpt-…`, `chatgpt-…`, `o1`, `text-embedding-…`, `tts-…`, `whisper-…`, `dall-e-…`, also fine-tuned (`ft:…`). */
 export const isOpenaiModel = (model: string): boolean =>
   /^(ft:)?(gpt-|chatgpt-|o\d|text-embedding-|tts-|whisper-|dall-e-)/.test(model)
+
+/** Whether a model is one of OpenAI's API. Not gpt-oss, which others serve. */
+export const isOwnModel = (model: string): boolean =>
+  /^(ft:)?(gpt-(?!oss)|chatgpt-|chat-latest|o\d|codex-|computer-use)/.test(model)

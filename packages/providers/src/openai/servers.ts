@@ -7,6 +7,7 @@
 import type { ChatCompletionRequest, ChatMessage, Note } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { formatInWords } from '../format-in-words.js'
+import { isOwnModel } from './models.js'
 
 type Body = Record<string, unknown>
 
@@ -63,9 +64,6 @@ const table: Rules[] = [
   { at: /:11434$/, renames: olderLimit },
 ]
 
-/** Models of OpenAI, which have the role `developer`. Others' templates and servers do not, gpt-oss beside them by its server. */
-const hasDevelopers = /^(ft:)?(gpt-(?!oss)|chatgpt-|chat-latest|o\d|codex-|computer-use)/
-
 /** The rules for a model at an address. */
 export type RulesOf = (model: string) => Rules
 
@@ -99,7 +97,8 @@ function shortId(id: string): string {
 /** Fits the messages to a server. @returns the messages themselves where nothing is to be changed */
 function fitMessages(messages: ChatMessage[], model: string, rules: Rules, notes: Note[]): ChatMessage[] {
   const { noNames, shortIds } = rules
-  const renamed = !hasDevelopers.test(model) && messages.some(({ role }) => role === 'developer')
+  // Only OpenAI's own models have the role; others' templates and servers do not, gpt-oss beside them by its server.
+  const renamed = !isOwnModel(model) && messages.some(({ role }) => role === 'developer')
   const named = noNames && messages.some(({ name }) => name !== undefined)
   if (!renamed && !named && !shortIds) return messages
   if (named) notes.push({ field: 'messages.name', action: 'dropped' })
