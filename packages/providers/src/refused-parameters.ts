@@ -94,7 +94,7 @@ const names: RegExp[] = [
   // OpenAI: "Unsupported value: 'temperature' does not support 0.2 with this model."
   /unsupported value: ['"`]([\w.]{1,80})['"`] does not support/gi,
   // OpenAI: "Unrecognized request argument supplied: x", "Model incompatible request arguments supplied: x, y".
-  /request arguments? supplied: ((?:[\w.]{1,80}(?:, )?){1,20})/gi,
+  /request arguments? supplied: ((?:[\w, ]|\.(?=\w)){1,400})/gi,
   // OpenAI, Gemini, and servers in Rust: "Unknown parameter: 'x'", "Unknown name "x" at …", "unknown field `x`".
   /unknown (?:parameter|name|field|argument)s?:? ['"`]?([\w.[\]]{1,80})/gi,
   // Claude: "x: Extra inputs are not permitted"; Fireworks: "Extra inputs are not permitted, field: 'x'".
@@ -104,7 +104,7 @@ const names: RegExp[] = [
   /property ['"`]([\w.]{1,80})['"`] is unsupported/gi,
   // xAI: "Argument not supported on this model: x", "Model y does not support parameter x"; litellm: "does not support parameters: ['x']".
   /arguments? not supported(?: on this model)?: ?['"`]?([\w.]{1,80})/gi,
-  /does not support parameters?:? ?[[('"`]{0,2}((?:[\w.]{1,80}['"`]?(?:, ?['"`]?)?){1,20})/gi,
+  /does not support parameters?:? ?[[('"`]{0,2}((?:[\w,'` ]|\.(?=\w)){1,400})/gi,
   // Kimi: "invalid temperature: only 1 is allowed for this model".
   /invalid ([\w.]{1,80}): only [\d.]{1,10} is allowed/gi,
 ]
@@ -116,9 +116,10 @@ const paths: RegExp[] = [
 
 /** "x is not supported", also of several words: "Thinking level is not supported for this model", "`temperature` is deprecated for this model". */
 const subject =
-  /(['"`]?)((?:[\w.]{1,40}['"`]? ['"`]?){0,2}[\w.]{1,40})(['"`]?) (?:is|are) (?:not (?:currently |yet )?(?:supported|permitted|allowed|enabled|configurable|available|accepted)|unsupported|deprecated|unavailable)/gi
+  /(['"`]?)((?:[\w.]{1,40}['"`]? ['"`]?)?(?:[\w.]{1,40}['"`]? ['"`]?)?[\w.]{1,40})(['"`]?) (?:is|are) (?:not (?:currently |yet )?(?:supported|permitted|allowed|enabled|configurable|available|accepted)|unsupported|deprecated|unavailable)/gi
 /** "does not support x": "This model does not support the effort parameter". */
-const object = /(?:does not|doesn't|do not|don't) support (?:the )?(['"`]?)((?:[\w.]{1,40}['"`]? ){0,2}[\w.]{1,40})/gi
+const object =
+  /(?:does not|doesn't|do not|don't) support (?:the )?(['"`]?)((?:[\w.]{1,40}['"`]? )?(?:[\w.]{1,40}['"`]? )?[\w.]{1,40})/gi
 
 /** A value that is refused, and not the parameter: "Supported values are: 'medium'", "must be one of `none` or `default`". */
 const ofValue =
