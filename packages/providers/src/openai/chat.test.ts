@@ -143,7 +143,7 @@ describe('a request to OpenAI', () => {
 
   it.each<[models: string[], sent: object[]]>([
     [
-      ['gpt-4o', 'o3', 'ft:gpt-4o:org::id', 'chatgpt-4o-latest', 'mistral-large-latest'],
+      ['gpt-4o', 'o3', 'ft:gpt-4o:org::id', 'chatgpt-4o-latest'],
       [...messages, { role: 'assistant', content: 'a' }, called, history[3]!],
     ],
     [

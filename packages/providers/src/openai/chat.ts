@@ -8,6 +8,7 @@ import { textOf } from '../json.js'
 import { inForm, reportOf, separateThoughts } from './answer.js'
 import { choiceError, errors, missing, toldError } from './errors.js'
 import { cleanHistory } from './history.js'
+import { OPENAI } from './models.js'
 import { fitParameters } from './parameters.js'
 import { dropRouting } from './routing-fields.js'
 import type { RulesOf } from './servers.js'
@@ -106,7 +107,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
 
 /** Options of {@link openaiChat}. */
 export interface ChatOptions {
-  /** The address of the server, by which its differences are known; default one that does as OpenAI does. */
+  /** The address of the server, by which its differences are known; default OpenAI's. */
   baseURL?: string
   /**
    * For servers without a reasoning parser: thoughts at the beginning of the content, in `<think>…</think>` or the tags of other models, become
@@ -118,7 +119,7 @@ export interface ChatOptions {
 
 /** The adapter of the OpenAI family: it passes requests and answers through and normalizes the deviations of compatible servers. */
 export const openaiChat = (provider: string, options: ChatOptions = {}): ChatAdapter => {
-  const rulesOf = rulesAt(options.baseURL)
+  const rulesOf = rulesAt(options.baseURL ?? OPENAI)
   return {
     oneChoice: false,
     request: (request, refused) => toRequest(request, rulesOf, refused),

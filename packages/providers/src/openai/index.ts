@@ -8,7 +8,7 @@ import type { ChatOptions } from './chat.js'
 import { openaiChat } from './chat.js'
 import { embeddings } from './embeddings.js'
 import { images } from './images.js'
-import { isOpenaiModel, openaiCatalogue } from './models.js'
+import { isOpenaiModel, OPENAI, openaiCatalogue } from './models.js'
 import { speech } from './speech.js'
 import { transcription } from './transcription.js'
 
@@ -23,7 +23,7 @@ export interface OpenAIOptions extends FamilyOptions, ChatOptions {
 
 const family = {
   id: 'openai',
-  baseURL: 'https://api.openai.com/v1',
+  baseURL: OPENAI,
   headers: (apiKey: string) => ({ authorization: `Bearer ${apiKey}` }),
   endpoints: (upstream: Upstream, refusals: Refusals) => ({
     embeddings: embeddings(upstream, refusals),

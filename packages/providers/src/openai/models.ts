@@ -1,5 +1,8 @@
 import type { Capability } from '@turnpike/core'
 
+/** The base URL of OpenAI's API. */
+export const OPENAI = 'https://api.openai.com/v1'
+
 const vision: Capability[] = ['chat', 'tools', 'vision', 'json_schema']
 const reasoning: Capability[] = [...vision, 'reasoning']
 /** Chat Completions refuses their function tools, whatever the effort, which cannot be `none`; the Responses API takes them (OpenAI's changelog, September 2026). */

@@ -189,14 +189,6 @@ describe('B3: other parameters', () => {
     for (const model of models) expect(fitted(model, fields).notes, model).toEqual(notes)
   })
 
-  it('metadata is for what is stored', () => {
-    const metadata = { a: 'b' }
-    for (const model of ['gpt-4o', 'gpt-5.5', 'o3']) {
-      expect(fitted(model, { metadata }).notes).toEqual(['dropped=metadata'])
-      expect(fitted(model, { metadata, store: true })).toMatchObject({ sent: { metadata }, notes: [] })
-    }
-  })
-
   const said = (part: object) => [{ role: 'user', content: [part] }]
   const sound = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }
   const video = { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }

@@ -206,6 +206,4 @@ export function fitParameters(body: Body, notes: Note[]): void {
   // "Parallel tool calls are not supported when reasoning_effort is set to minimal" (Azure's reference).
   if (!traits.parallelCalls || effort === 'minimal') drop('parallel_tool_calls', true)
   if (!traits.prediction) drop('prediction')
-  // "The 'metadata' parameter is only allowed when 'store' is enabled."
-  if (body['store'] !== true) drop('metadata')
 }

@@ -97,6 +97,20 @@ describe('a server is sent what it knows', () => {
     expect([rest, noted]).toEqual([expected, notes])
   })
 
+  it('OpenAI has metadata of what is stored only', () => {
+    const metadata = { a: 'b' }
+    for (const at of [undefined, 'https://eu.api.openai.com/v1', 'https://mine.openai.azure.com/openai/v1'])
+      for (const model of ['gpt-4o', 'gpt-5.5', 'o3', 'my-deployment']) {
+        expect(fitted(at, { model, metadata }).notes).toEqual(['dropped=metadata'])
+        expect(fitted(at, { model, metadata, store: true })).toMatchObject({ sent: { metadata }, notes: [] })
+      }
+    expect(openaiRefusal({ model: 'gpt-4o', messages, metadata })).toBeDefined()
+    expect(fitted('https://proxy.example/v1', { model: 'gpt-4o', metadata })).toMatchObject({
+      sent: { metadata },
+      notes: [],
+    })
+  })
+
   it('and its limit stays known', () => {
     expect(fitted(mistral, { max_completion_tokens: 9 }).maxOutput).toBe(9)
   })
@@ -149,6 +163,18 @@ describe('a server is sent what it knows', () => {
     ])
     expect(fitted('https://api.together.xyz/v1', { model, messages: history }).sent.messages).toEqual(history)
   })
+
+  it.each(['https://api.mistral.ai/v1', 'https://proxy.example/v1'])(
+    'models of Mistral have no thoughts at %s',
+    (at) => {
+      const thought = { role: 'assistant', content: 'a', reasoning_content: 'Hm.' }
+      for (const model of ['mistral-large-latest', 'magistral-medium-latest'])
+        expect(fitted(at, { model, messages: [...messages, thought] }).sent.messages).toEqual([
+          ...messages,
+          { role: 'assistant', content: 'a' },
+        ])
+    },
+  )
 
   it('models of Mistral get ids of nine letters and digits, wherever they are', () => {
     const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } })

@@ -21,6 +21,8 @@ interface Rules {
   refuses?: Record<string, unknown>
   /** Parameters that have another name there. */
   renames?: Record<string, string>
+  /** `metadata` is refused without `store`. */
+  storedMetadata?: true
   /** `json_schema` is refused, `json_object` is not. */
   noSchemas?: true
   /** The `name` of messages is refused. */
@@ -34,6 +36,8 @@ interface Rules {
 const olderLimit = { max_completion_tokens: 'max_tokens' }
 
 const table: Rules[] = [
+  // "The 'metadata' parameter is only allowed when 'store' is enabled."
+  { at: /(^|\.)openai\.(azure\.)?com$/, storedMetadata: true },
   // Mistral: its API reference, and "Extra inputs are not permitted" for all that it lacks. It reports usage in every stream.
   {
     at: /(^|\.)mistral\.ai$/,
@@ -67,12 +71,9 @@ const table: Rules[] = [
 /** The rules for a model at an address. */
 export type RulesOf = (model: string) => Rules
 
-const none: Rules = {}
-
-/** The rules of the server at an address; without one, of OpenAI's. */
-export function rulesAt(baseURL: string | undefined): RulesOf {
-  const host = baseURL && /^https?:\/\/([^/?#]*)/i.exec(baseURL)?.[1]?.toLowerCase()
-  if (!host) return () => none
+/** The rules of the server at an address. */
+export function rulesAt(baseURL: string): RulesOf {
+  const host = /^https?:\/\/([^/?#]*)/i.exec(baseURL)?.[1]?.toLowerCase() ?? ''
   const known = table.filter(({ at }) => !at || at.test(host))
   const ofModels = known.filter(({ of }) => of)
   const ofServer: Rules = Object.assign({}, ...known.filter(({ of }) => !of))
@@ -125,7 +126,11 @@ export function fitContent(request: ChatCompletionRequest, rules: Rules, notes: 
 }
 
 /** Fits the parameters of a request to a server. @param body the copy that is sent @param notes receives what is dropped */
-export function fitNames(body: Body, { refuses, renames }: Rules, notes: Note[]): void {
+export function fitNames(body: Body, { refuses, renames, storedMetadata }: Rules, notes: Note[]): void {
+  if (storedMetadata && body['metadata'] !== undefined && body['store'] !== true) {
+    notes.push({ field: 'metadata', action: 'dropped' })
+    body['metadata'] = undefined
+  }
   for (const field in refuses) {
     const value = body[field]
     if (value === undefined) continue
