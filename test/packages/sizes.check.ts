@@ -56,16 +56,16 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 12_900, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 14_650, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 11_600, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import createRouter', 9_000, () => bundle('createRouter', 'providers')],
+  ['providers', 'import anthropic', 22_900, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 24_600, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 23_200, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import createRouter', 10_400, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 57_500, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 60_800, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
-    73_000,
+    75_800,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   ['dashboard', '/admin, with script and styles', 60_000, dashboard],
@@ -73,12 +73,12 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'script and styles of /docs', 12_000, async () => total(await docs(), (path) => path !== '/docs')],
   ['client', 'tarball', 40_000, () => tarball('client')],
   ['conformance', 'tarball', 200_000, () => tarball('conformance')],
-  ['core', 'tarball', 185_000, () => tarball('core')],
+  ['core', 'tarball', 190_500, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 152_500, () => tarball('gateway')],
-  ['http', 'tarball', 97_500, () => tarball('http')],
-  ['platform', 'tarball', 208_500, () => tarball('platform')],
-  ['providers', 'tarball', 277_500, () => tarball('providers')],
+  ['gateway', 'tarball', 162_500, () => tarball('gateway')],
+  ['http', 'tarball', 101_000, () => tarball('http')],
+  ['platform', 'tarball', 213_500, () => tarball('platform')],
+  ['providers', 'tarball', 382_000, () => tarball('providers')],
   ['storage', 'tarball', 142_500, () => tarball('storage')],
 ]
 
