@@ -79,7 +79,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['http', 'tarball', 101_000, () => tarball('http')],
   ['platform', 'tarball', 213_500, () => tarball('platform')],
   ['providers', 'tarball', 382_000, () => tarball('providers')],
-  ['storage', 'tarball', 142_500, () => tarball('storage')],
+  ['storage', 'tarball', 143_500, () => tarball('storage')],
 ]
 
 const rows: object[] = []

@@ -2,6 +2,15 @@ import { expect, it } from 'vitest'
 import { newProject, newTask, patchTask } from './work.js'
 import { worldSuite } from './world.js'
 
+/** A token that nobody signed. */
+const madeUpToken = (id: number): string =>
+  [
+    { alg: 'ES256', typ: 'at+jwt', kid: 'x' },
+    { iss: 'turnpike', aud: 'turnpike', sub: `${id}`, exp: 9e9 },
+  ]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.') + `.${Buffer.alloc(64, 1).toString('base64url')}`
+
 worldSuite(
   'requests a minute at /api',
   (world) => {
@@ -57,7 +66,14 @@ worldSuite(
         })
       const [open, invalid] = [[] as number[], [] as number[]]
       for (let i = 0; i < 15; i++) open.push((await anonymous('2001:db8::1')).status)
-      for (let i = 0; i < 20; i++) invalid.push((await anonymous('2001:db8::2', 'no token')).status)
+      const invalidAt = async (path: string, credential: object) =>
+        (await world().ask('GET', path, { headers: { 'x-forwarded-for': '2001:db8::2', ...credential } })).status
+      for (let i = 0; i < 5; i++) {
+        invalid.push((await anonymous('2001:db8::2', 'no token')).status)
+        invalid.push(await invalidAt('/api/account', { cookie: `session=${i}; __Host-session=${i}` }))
+        invalid.push(await invalidAt('/api/account', { authorization: `Bearer ${madeUpToken(i)}` }))
+        invalid.push(await invalidAt('/api/gateway/v1/models', {}))
+      }
       expect([open, invalid]).toEqual([Array(15).fill(200), [...Array(15).fill(401), ...Array(5).fill(429)]])
       expect((await anonymous('2001:db8:0:1::1')).status).toBe(200)
       // Whoever is signed in is not counted by the address.

@@ -237,4 +237,11 @@ worldSuite('bodies', (world) => {
     const clean = await cleanOf(route)
     expect(await outcome(route, (good) => JSON.stringify({ ...extra, ...good }))).toEqual(clean)
   })
+
+  it('threat 40: small bodies that take much work, to a sign-in, which anybody may send', async () => {
+    for (const method of ['POST', 'PUT']) {
+      const body = { email: 'ada@example.org', password: 'x'.repeat(16 * 1024) }
+      expect((await world().ask(method, '/api/auth', { body })).status).toBe(413)
+    }
+  })
 })

@@ -79,7 +79,7 @@ describe('threat 25: race on failures', () => {
     const { sessions } = passwordAuth({ kv, hasher })
     const also = [await sessions.passwordEntry('ada', PASSWORD)]
     await createUser(kv, { id: 'ada', email: 'ada@x' }, { also })
-    const head = { method: 'POST', header: () => undefined, ip: () => '', origin: () => 'https://app.example' }
+    const head = { method: 'POST', header: () => undefined, ip: () => '192.0.2.1', origin: () => 'https://app.example' }
     const guess = (password: string) => sessions.signIn({ email: 'ada@x', password }, head)
     // The right one comes last.
     const guesses = [...Array.from({ length: 29 }, (_, i) => `a wrong password ${i}`), PASSWORD]

@@ -128,7 +128,8 @@ describe(`threat 8: requests that are too much, on ${runtime}`, () => {
     for (const [route, { path, body }] of Object.entries(routesWithBody())) {
       const levels = Math.ceil(129 / opening.match(/[[{]/g)!.length)
       const fields = JSON.stringify(body ?? {}).slice(1, -1)
-      for (const count of [levels, 100_000]) {
+      // What anybody may send is short.
+      for (const count of [levels, path === '/api/auth' ? 2_000 : 100_000]) {
         const sent = `{${fields}${fields && ','}"x":${opening.repeat(count)}`
         const { status, body: answer } = await world.ask(route.split(' ')[0]!, path, { as: token(path), body: sent })
         expect([route, status, errorOf(answer)]).toEqual([route, 400, 'The request body nests deeper than 128 levels'])

@@ -10,7 +10,7 @@ import type {
   ShellOptions,
   Shells,
 } from '@turnpike/http'
-import { createHandler, route, shells } from '@turnpike/http'
+import { bodyMemory, createHandler, route, shells } from '@turnpike/http'
 import type { GatewayParts } from './admin-routes.js'
 import { adminRoutes } from './admin-routes.js'
 import type { AdmissionOptions } from './admission.js'
@@ -227,6 +227,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     routes,
     onRequest: tellEach([options.onRequest ?? [], events ? publish : []].flat()),
     enter: admission(options),
+    memory: bodyMemory(options.bodyMemory),
     callerId: (caller) => (hasUser(caller) ? caller.user.id : undefined),
     toApiError: describeError,
     nothingAt,

@@ -1,6 +1,6 @@
 import { ApiError } from '@turnpike/core'
 import { Shares } from '@turnpike/core/internal'
-import { COMMON_PART } from './conventions.js'
+import { BODY_MEMORY, COMMON_PART } from './conventions.js'
 
 /** 503 for bytes that there is no memory for. */
 const noMemory = (): ApiError =>
@@ -18,11 +18,11 @@ const noMemory = (): ApiError =>
 export const unanswered = ({ status, type, message, code }: ApiError): ApiError =>
   new ApiError(status, type, message, { code, shouldRetry: false })
 
-/**
- * Limits the bytes that running requests hold, which callers share (docs/decisions/037).
- * @returns a function that takes bytes for a caller, or gives them back where they are negative. @throws ApiError 503 where there are too many
- */
-export function bodyMemory(total: number): (caller: string, bytes: number) => void {
+/** Takes bytes for a caller, or gives them back where they are negative. @throws ApiError 503 where there are too many */
+export type BodyMemory = (caller: string, bytes: number) => void
+
+/** Limits the bytes that running requests hold, which callers share (docs/decisions/037). @param total default 512 MB */
+export function bodyMemory(total = BODY_MEMORY): BodyMemory {
   const shares = new Shares(total)
   return (caller, bytes) => {
     const all = shares.taken + bytes

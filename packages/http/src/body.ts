@@ -1,6 +1,6 @@
 import type { Memory } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import { concat, excess, invalid } from '@turnpike/core/internal'
+import { concat, excess, invalid, jsonCount } from '@turnpike/core/internal'
 import { BODY_BYTES_PER_S, BODY_IDLE_MS, PIECE_COST, SMALL_PIECE, SMALL_PIECES } from './conventions.js'
 import type { ShellOptions } from './exchange.js'
 
@@ -99,9 +99,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * A JSON body as a value.
+ * @param count gets how many values and fields it has
  * @throws ApiError 400 `invalid_json` for what is not UTF-8, not JSON, nested deeper than `depth` or of more than 400,000 values or 100,000 fields
  */
-export function parseJson(bytes: Uint8Array, depth: number): unknown {
+export function parseJson(bytes: Uint8Array, depth: number, count = jsonCount()): unknown {
   if (bytes.length === 0) throw invalidJson('The request body is empty; a JSON object is expected')
   let text: string
   try {
@@ -109,7 +110,7 @@ export function parseJson(bytes: Uint8Array, depth: number): unknown {
   } catch {
     throw invalidJson('The request body is not valid UTF-8')
   }
-  const tooMuch = excess(text, depth)
+  const tooMuch = excess(text, depth, count)
   if (tooMuch) throw invalidJson(`The request body ${tooMuch}`)
   try {
     return JSON.parse(text)

@@ -191,3 +191,40 @@ describe('a call', () => {
     expect(methods).toEqual(['HEAD'])
   })
 })
+
+describe('threat 49: the memory of bodies that are parsed', () => {
+  const hold = (body: string, memory: number) => {
+    const ends: (() => void)[] = []
+    const { post } = setUp(
+      () => new Promise((resolve) => ends.push(() => resolve({}))),
+      { body: v.any() },
+      { bodyMemory: memory },
+    )
+    return { send: () => post(body), ends }
+  }
+
+  it.each([
+    ['three times their text', JSON.stringify('x'.repeat(180_000)), 550_000],
+    ['64 bytes for each object in a list', JSON.stringify(Array.from({ length: 8_000 }, () => ({}))), 600_000],
+  ])('is %s, and is given back', async (_, body, cost) => {
+    const { send, ends } = hold(body, cost / 0.8)
+    const first = send()
+    await expect.poll(() => ends).toHaveLength(1)
+    expect((await send()).status).toBe(503)
+    ends[0]!()
+    expect((await first).status).toBe(200)
+    const second = send()
+    await expect.poll(() => ends).toHaveLength(2)
+    ends[1]!()
+    expect((await second).status).toBe(200)
+    expect((await hold(body, 500_000).send()).status).toBe(503)
+  })
+
+  it('is nothing for short ones', async () => {
+    const { send, ends } = hold(JSON.stringify({ text: 'x'.repeat(10_000) }), 40_000)
+    const answer = send()
+    await expect.poll(() => ends).toHaveLength(1)
+    ends[0]!()
+    expect((await answer).status).toBe(200)
+  })
+})

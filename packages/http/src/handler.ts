@@ -1,16 +1,18 @@
 import { ApiError, StorageError } from '@turnpike/core'
-import { begunWith, JSON_DEPTH, scrubPath, STORAGE_RETRY_AFTER_S, uuidv7 } from '@turnpike/core/internal'
+import { begunWith, JSON_DEPTH, jsonCount, scrubPath, STORAGE_RETRY_AFTER_S, uuidv7 } from '@turnpike/core/internal'
+import type { BodyMemory } from './body-memory.js'
 import { bodyMemory, unanswered } from './body-memory.js'
 import { parseJson, requireJson } from './body.js'
 import { contentReply } from './content.js'
 import {
   ANSWER_HEADERS,
+  BODY_COPIES,
   BODY_LIMIT,
-  BODY_MEMORY,
   CLIENT_LEFT,
   FILE_MEMORY,
   HEARTBEAT_MS,
   LARGE_ANSWER,
+  VALUE_COST,
 } from './conventions.js'
 import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'
@@ -61,6 +63,8 @@ export interface HandlerOptions<Actor, Access extends string = string> {
    * `overloaded` beyond. From four fifths on, only callers below their fair share get any. Default 512 MB.
    */
   bodyMemory?: number
+  /** The memory itself, where several handlers share it; default one of `bodyMemory` bytes. */
+  memory?: BodyMemory
   /** Deepest JSON nesting; default 128. */
   jsonDepth?: number
   /** Milliseconds of silence after which a stream carries a comment; default 15,000. */
@@ -135,7 +139,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   const { cors = { origins: [] }, onError, onRequest, nothingAt = nameOf } = options
   const describe = options.toApiError ?? toApiError
   const match = matcher(routes)
-  const memory = bodyMemory(options.bodyMemory ?? BODY_MEMORY)
+  const { memory = bodyMemory(options.bodyMemory) } = options
 
   const enter = (stay: Stay, actor: Actor, access: Access): void =>
     void (stay.admitted = options.enter?.(actor, access))
@@ -214,8 +218,9 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     if (value.kind === 'bytes')
       return unread({ status, headers: { 'content-type': value.contentType }, body: value.body })
     const onEnd = (): void => stay.end(status)
+    const hold = (bytes: number): void => stay.hold(bytes)
     const errorEvent = (error: unknown) => options.errorBody(report(error, requestId, stay.log))
-    return { status, headers: sseHeaders, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd }) }
+    return { status, headers: sseHeaders, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd, hold }) }
   }
 
   /** Authenticate, rate limit, admit, parse, run. */
@@ -255,7 +260,10 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
           bytes = await bytes
           enter(stay, actor, operation.access)
         }
-        body = parseJson(bytes, jsonDepth)
+        const count = jsonCount()
+        body = parseJson(bytes, jsonDepth, count)
+        const cost = BODY_COPIES * bytes.length + VALUE_COST * count.values
+        if (cost > LARGE_ANSWER) stay.hold(cost)
       }
       if (body !== undefined) checkBody(operation, body)
     } catch (error) {

@@ -1,6 +1,8 @@
 /** Exchange and reply, routes, shells for Node, fetch and HatTip, bodies, SSE. @module */
 export * from './accept.js'
 export * from './assets.js'
+export type { BodyMemory } from './body-memory.js'
+export { bodyMemory } from './body-memory.js'
 export type { Content, Range } from './content.js'
 export { BODY_BYTES_PER_S, BODY_IDLE_MS, BODY_LIMIT, CLIENT_LEFT, HEARTBEAT_MS } from './conventions.js'
 export { JSON_DEPTH } from '@turnpike/core/internal'

@@ -36,10 +36,10 @@ describe('a local exchange', () => {
     ['bytes', new Uint8Array([104, 105]), 'hi'],
     ['nothing', undefined, ''],
   ])('has as its body %s', async (_, body, expected) => {
-    const exchange = localExchange({ method: 'POST', path: '/', ...(body !== undefined && { body }) })
-    expect(text(await exchange.bytes(3))).toBe(expected)
+    const exchange = () => localExchange({ method: 'POST', path: '/', ...(body !== undefined && { body }) })
+    expect(text(await exchange().bytes(3))).toBe(expected)
     let read = ''
-    for await (const chunk of exchange.body()) read += text(chunk)
+    for await (const chunk of exchange().body()) read += text(chunk)
     expect(read).toBe(expected)
   })
 

@@ -27,18 +27,24 @@ const utf8 = new TextEncoder()
 export function localExchange({ method, path: target, headers, body = '', signal }: LocalRequest): Exchange {
   const mark = target.indexOf('?')
   const fields = new Headers(headers)
-  const bytes = typeof body === 'string' ? utf8.encode(body) : body
+  /** Empty once it was read: the exchange lives as long as its reply is read. */
+  let bytes = typeof body === 'string' ? utf8.encode(body) : body
+  const taken = (): Uint8Array => {
+    const all = bytes
+    bytes = new Uint8Array()
+    return all
+  }
   return {
     method,
     path: mark === -1 ? target : target.slice(0, mark),
     query: mark === -1 ? '' : target.slice(mark + 1),
     header: (name) => fields.get(name) ?? undefined,
     async *body() {
-      if (bytes.length > 0) yield bytes
+      if (bytes.length > 0) yield taken()
     },
     async bytes(limit) {
       if (bytes.length > limit) throw tooLarge(limit)
-      return bytes
+      return taken()
     },
     onDisconnect(listener) {
       if (signal?.aborted) listener()

@@ -1,3 +1,4 @@
+import { ApiError } from '@turnpike/core'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { bytesOf, contents, exchangeOf, read, refusalOf } from '../../../test/support/form-reader.js'
 import type { Part } from '../../../test/support/forms.js'
@@ -39,6 +40,27 @@ describe('a form', () => {
   it('can have text before and after it', async () => {
     const bytes = Buffer.concat([Buffer.from('A preamble\r\n'), small, Buffer.from('An epilogue\r\n--form-boundary')])
     for (const size of [1, bytes.length]) expect(await contents(await read(inChunks(bytes, size)))).toEqual(seen)
+  })
+
+  it('threat 49: takes memory for the fields, three times their length', async () => {
+    const exchange = () =>
+      exchangeOf([formBytes([field('a', 'x'.repeat(1_000)), filePart(noise(10)), field('b', 'yy')])], {
+        'content-type': formType(),
+      })
+    let taken = 0
+    const form = await readForm(exchange(), { file: 'file', limit: 1_000 }, () => undefined, {
+      take: (bytes) => void (taken += bytes),
+    })
+    await form.dispose()
+    expect(taken).toBe(3 * 1_002 + 10)
+    const full = {
+      take() {
+        throw new ApiError(503, 'server_error', 'No memory', { code: 'overloaded' })
+      },
+    }
+    await expect(readForm(exchange(), { file: 'file', limit: 1_000 }, () => undefined, full)).rejects.toThrow(
+      'No memory',
+    )
   })
 
   it('returns a repeated field as an array, and prototype names as own fields', async () => {

@@ -4,7 +4,7 @@ import type { Memory } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import { cutShort, requireIdentity } from './body.js'
-import { FORM_FIELD_BYTES, FORM_FIELDS, FORM_NAME_BYTES, FORM_OVERHEAD } from './conventions.js'
+import { BODY_COPIES, FORM_FIELD_BYTES, FORM_FIELDS, FORM_NAME_BYTES, FORM_OVERHEAD } from './conventions.js'
 import type { Exchange } from './exchange.js'
 import type { FileStream, FormOptions } from './operation.js'
 import type { Spooled } from './spool.js'
@@ -65,7 +65,7 @@ async function* streamFile(
  * Reads a multipart/form-data body with one file. By default the whole form is received, and the file can be read repeatedly. With
  * `streamed` only the fields before the file are, and the file is a stream.
  * @param check validates the fields once a streamed form is complete
- * @param memory what the bytes of a file are taken from that is received whole
+ * @param memory what the fields are taken from, and the bytes of a file that is received whole
  * @throws ApiError 400 for an invalid or truncated form, and status `overLimit` for a file over `limit` bytes
  * @throws file system errors of the temporary file
  */
@@ -142,6 +142,11 @@ export async function readForm(
       return
     }
     if (nameCut || valueCut) fail(invalid('A field of the form is too long'))
+    try {
+      memory?.take(BODY_COPIES * value.length)
+    } catch (error) {
+      fail(error)
+    }
     texts.set(name, [...(texts.get(name) ?? []), value])
   })
   busboy.on('filesLimit', () => fail(invalid('The form has more than one file')))

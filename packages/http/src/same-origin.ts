@@ -55,7 +55,7 @@ export function requireSameOrigin(
     throw new ApiError(
       403,
       'permission_error',
-      "To sign in, and with a session cookie, the headers Sec-Fetch-Site or Origin of a browser must show that a request comes from this server's own pages, by the same scheme: behind a proxy that serves TLS, TRUSTED_HOPS or BASE_URL has to be set",
+      "To sign in, and with a session cookie, the headers Sec-Fetch-Site or Origin of a browser must show that a request comes from this server's own pages, by the same scheme: behind a proxy that serves TLS, trustedHops or baseUrl has to be set (TRUSTED_HOPS or BASE_URL of the reference server)",
       { code: 'forbidden' },
     )
 }

@@ -33,10 +33,10 @@ function source() {
   }
 }
 
-function open(events: EventStream, heartbeatMs = 1_000) {
+function open(events: EventStream, heartbeatMs = 1_000, hold: (bytes: number) => void = () => undefined) {
   const onEnd = vi.fn()
   const errorEvent = (error: unknown) => ({ error: { message: (error as Error).message } })
-  return { onEnd, iterator: sseBody(events, { errorEvent, heartbeatMs, onEnd }) }
+  return { onEnd, iterator: sseBody(events, { errorEvent, heartbeatMs, onEnd, hold }) }
 }
 
 async function drain(events: EventStream) {
@@ -70,6 +70,25 @@ describe('sseBody', () => {
 
   it('sends the custom end of a stream in place of [DONE]', async () => {
     expect(await drain({ ...eventsOf({ a: 1 }), end: ': end\n\n' })).toEqual(['data: {"a":1}\n\n', ': end\n\n'])
+  })
+
+  it('threat 49: takes memory for a large event, and ends with the error where there is none', async () => {
+    const large = 'x'.repeat(100_000)
+    const held: number[] = []
+    const hold = (bytes: number): void => {
+      held.push(bytes)
+      if (held.length === 2) throw new Error('No memory')
+    }
+    const { iterator } = open(eventsOf({ a: 1 }, { b: large }, { c: large }, { d: 1 }), 1_000, hold)
+    const chunks: (string | undefined)[] = []
+    for (let i = 0; i < 3; i++) chunks.push((await iterator.next()).value)
+    expect(chunks).toEqual([
+      'data: {"a":1}\n\n',
+      `data: {"b":"${large}"}\n\n`,
+      'data: {"error":{"message":"No memory"}}\n\n',
+    ])
+    expect(held).toEqual([200_032, 200_032])
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
   })
 
   it('sends nothing for a batch without events', async () => {

@@ -1,5 +1,6 @@
 import type { OnResult, Read } from '@turnpike/core/internal'
 import { Pieces } from '@turnpike/core/internal'
+import { LARGE_ANSWER } from './conventions.js'
 
 /** The content type, and headers that keep proxies from buffering the stream. */
 export const sseHeaders = {
@@ -42,7 +43,13 @@ export interface EventStream<Batch = unknown> {
  */
 export function sseBody(
   events: EventStream,
-  options: { errorEvent: (error: unknown) => object; heartbeatMs: number; onEnd: () => void },
+  options: {
+    errorEvent: (error: unknown) => object
+    heartbeatMs: number
+    onEnd: () => void
+    /** Takes memory for a large chunk, as text and as bytes; what it throws ends the stream. */
+    hold: (bytes: number) => void
+  },
 ): Pieces<string> {
   /** A batch, or the end of the stream, was requested and has not arrived. */
   let pending = false
@@ -88,6 +95,7 @@ export function sseBody(
     let chunk: string
     try {
       chunk = events.encode(value)
+      if (chunk.length > LARGE_ANSWER) options.hold(2 * chunk.length)
     } catch (error) {
       onError(error)
       return

@@ -1,10 +1,9 @@
 import type { ApiError, Identified, KV, RateLimiter, Role, User } from '@turnpike/core'
 import { sha256, unauthenticated, userOf } from '@turnpike/core/internal'
-import type { Call, Head, SameOriginOptions } from '@turnpike/http'
+import type { Authenticator, Call, Head, SameOriginOptions } from '@turnpike/http'
 import { identify } from '@turnpike/http'
 import { REQUEST_BYTES, USER_TURNS } from './conventions.js'
 import { forbidden, tooMany } from './errors.js'
-import type { Identity } from './identity/identity.js'
 import { addressOf } from './identity/networks.js'
 import type { Access } from './operation.js'
 import { turns } from './turns.js'
@@ -48,18 +47,34 @@ export function requestCount(
       const all = Array.from({ length: more }, async () => limiter.consume(`api ${id}`, user))
       return Promise.all(all).then((counted) => {
         const over = counted.find(({ ok }) => !ok)
-        if (over) ends.set(id, now() + over.retryAfter * 1_000)
+        if (!over) return
+        for (const [other, end] of ends) if (end <= now()) ends.delete(other)
+        ends.set(id, now() + over.retryAfter * 1_000)
       })
     },
     turn: (id, work, hasBegun = false) =>
       inTurn(id, async () => {
         const left = (ends.get(id) ?? 0) - now()
         if (left > 0 && !hasBegun) throw refuse(user, Math.ceil(left / 1_000))
-        if (left <= 0) ends.delete(id)
         return work()
       }),
   }
 }
+
+/** The same identity, which counts the requests of nobody that it knows by their address, whatever their credential. */
+export const countingUnknown = (identity: Authenticator, { address }: RequestCount): Authenticator => ({
+  async authenticate(head) {
+    try {
+      const who = await identity.authenticate(head)
+      if (who) return who
+    } catch (error) {
+      await address(head.ip())
+      throw error
+    }
+    await address(head.ip())
+    return null
+  },
+})
 
 const needed: Record<'developer' | 'admin', { roles: Role[]; message: string }> = {
   developer: { roles: ['developer', 'admin'], message: 'This is for developers and administrators' },
@@ -79,22 +94,16 @@ export function callerOf(
     count,
     now,
     ...sameOrigin
-  }: SameOriginOptions & { identity: Identity; count?: RequestCount; now: () => number },
+  }: SameOriginOptions & { identity: Authenticator; count?: RequestCount; now: () => number },
 ): (head: Head, access: Access, log?: Call['log']) => Promise<Caller> {
   return async (head, access, log) => {
     if (access === 'open') {
       await count?.address(head.ip())
       return null
     }
-    const who = await identify(identity, head, sameOrigin).catch(async (error: unknown) => {
-      await count?.address(head.ip())
-      throw error
-    })
+    const who = await identify(identity, head, sameOrigin)
     const [user] = who ? await Promise.all([userOf(kv, who, { now: now(), log }), count?.user(who.userId)]) : [null]
-    if (!who || !user) {
-      await count?.address(head.ip())
-      throw unauthenticated()
-    }
+    if (!who || !user) throw unauthenticated()
     log?.({ user_id: user.id })
     if (access !== 'user' && !needed[access].roles.includes(user.role)) throw forbidden(needed[access].message)
     return { user, who }

@@ -164,6 +164,9 @@ export const TEAMS = {
   custom: [{ id: 1, name: 'Assistant', role: 'Does what it is asked', model: null }],
 } as const
 
+/** "Maximum request body size: not shown": bytes of the body of a sign-in or a refresh, which anybody may send. */
+export const AUTH_BODY_LIMIT = 16 * 1024
+
 /** "Maximum request body size: not shown": bytes of the body that changes a task, which may carry its output twice. */
 export const TASK_BODY_LIMIT = 8 * 1024 * 1024
 

@@ -6,13 +6,14 @@ import { noModel } from './errors.js'
 import type { ReplyChunk, ReplyRequest, Responder } from './responder.js'
 
 /** The chunks of a streamed answer of the gateway, whose pieces are whole events. @throws ApiError for an error event */
-async function* chunksOf(body: AsyncIterable<string | Uint8Array>): AsyncGenerator<ReplyChunk> {
-  for await (const piece of body)
-    for (const event of (piece as string).split('\n\n')) {
+async function* chunksOf(body: Promise<AsyncIterable<string>>): AsyncGenerator<ReplyChunk> {
+  for await (const piece of await body)
+    for (const event of piece.split('\n\n')) {
       if (!event.startsWith('data: {')) continue
-      const chunk = JSON.parse(event.slice('data: '.length)) as ReplyChunk | { error: { message: string } }
-      if ('error' in chunk) throw new ApiError(502, 'upstream_error', chunk.error.message, { code: 'upstream_error' })
-      yield chunk
+      const chunk = JSON.parse(event.slice('data: '.length)) as ReplyChunk | { error: { message: string } | null }
+      if ('error' in chunk && chunk.error)
+        throw new ApiError(502, 'upstream_error', chunk.error.message, { code: 'upstream_error' })
+      yield chunk as ReplyChunk
     }
 }
 
@@ -63,14 +64,16 @@ export function gatewayResponder(
     return (await handle(exchange))!
   }
 
-  return async function* (request) {
+  const begin = async (request: ReplyRequest): Promise<AsyncIterable<string>> => {
     let refusal = noModel()
     for (const model of [...request.models, ...(await models())]) {
       const reply = await ask(model, request)
-      if (reply.status === 200) return yield* chunksOf(reply.body as AsyncIterable<string>)
+      if (reply.status === 200) return reply.body as AsyncIterable<string>
       refusal = errorOf(reply)
       if (!mayTryNext(refusal)) break
     }
     throw refusal
   }
+  // The request, whose messages may be megabytes, is not kept while its reply is read.
+  return (request) => chunksOf(begin(request))
 }

@@ -6,7 +6,7 @@ import { createHandler, requireSameOrigin, shells } from '@turnpike/http'
 import type { UserGateway } from './browser-gateway.js'
 import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
-import { callerOf, requestCount } from './caller.js'
+import { callerOf, countingUnknown, requestCount } from './caller.js'
 import {
   API_RATE_LIMITS,
   AUDIT_LOG,
@@ -195,17 +195,18 @@ export function createPlatform(options: PlatformOptions): Platform {
   const sameOrigin = { baseUrl, trustedOrigins }
   const callers = { identity, ...sameOrigin, now }
   const authenticate = callerOf(kv, callers)
+  const counted = countingUnknown(identity, count)
   const api = createHandler({
     ...options,
     bodyLimit,
     routes: routes.map((one) => inTurns(one, count)),
-    authenticate: callerOf(kv, { ...callers, count }),
+    authenticate: callerOf(kv, { ...callers, identity: counted, count }),
     callerId: (caller) => caller?.user.id,
     errorBody: ({ message }) => ({ error: message }),
   })
   const browser =
     gateway &&
-    browserGateway(gateway, identity, {
+    browserGateway(gateway, counted, {
       ...sameOrigin,
       count: parts.countRequest,
       cors: options.cors ?? { origins: [] },

@@ -1,5 +1,5 @@
 import { route } from '@turnpike/http'
-import { TASK_BODY_LIMIT } from './conventions.js'
+import { AUTH_BODY_LIMIT, TASK_BODY_LIMIT } from './conventions.js'
 import type { FilesOptions } from './files/options.js'
 import type { PlatformRoute } from './operation.js'
 import { accountGet, accountRemove, accountRole } from './operations/account.js'
@@ -39,12 +39,13 @@ export function platformRoutes(
   const { users, balances, keys, projects, tasks, conversations, results, spend } = operations
   const ours = { convention: true }
   const gone = { convention: true, status: 204 }
+  const small = { bodyLimit: Math.min(bodyLimit, AUTH_BODY_LIMIT) }
 
   return [
     ...(sessions
       ? [
-          route('POST', '/api/auth', signIn(sessions, checkSite)),
-          route('PUT', '/api/auth', refresh(sessions, checkSite)),
+          route('POST', '/api/auth', signIn(sessions, checkSite), small),
+          route('PUT', '/api/auth', refresh(sessions, checkSite), small),
           route('DELETE', '/api/auth', signOut(sessions), gone),
           route('GET', '/api/auth/session', browserSession(sessions)),
           route('GET', '/.well-known/jwks.json', jwks(sessions), ours),

@@ -29,6 +29,18 @@ it('an address is known for 30 days after the last sign-in, for every e-mail', a
   expect(await placesOf('ada')).toMatchObject({ places: 8 })
 })
 
+it('without an address, failures count by the e-mail alone', async () => {
+  const { attempts, head } = await setUp()
+  const unknown = { ...head(), ip: () => '' }
+  for (const known of [false, true]) {
+    if (known) await attempts.succeeded('ada', unknown)
+    expect(await attempts.of('ada', unknown)).toEqual({
+      subjects: [{ name: 'sign-in ada', perMinute: 5 }],
+      sources: [],
+    })
+  }
+})
+
 it('the neighbourhood of an address that signed in is known as well, and counts less than others', async () => {
   const { clock, attempts, head } = await setUp()
   const leastOf = async (ip: string) => {

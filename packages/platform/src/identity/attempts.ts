@@ -62,12 +62,15 @@ export function signInAttempts({ kv, masters, failures, baseUrl, now }: AttemptO
             subjects: [{ name: `device ${token}`, perMinute: perDevice }],
             sources: [{ name: `device of ${email}`, places: KNOWN_PLACES }],
           }
+      const ofEmail = { name: `sign-in ${email}`, perMinute: perEmail }
+      // Where the host tells no address, all would share one, and anybody could use up its failures.
+      if (head.ip() === '') return { subjects: [ofEmail], sources: [] }
       const networks = networksOf(head.ip())
       const [address, neighbour] = await kv.getMany(await knownKeys(head))
       const least = neighbour ? LEAST_LOAD.neighbour : LEAST_LOAD.unknown
       return {
         subjects: [
-          { name: `sign-in ${email}`, perMinute: perEmail, by: networks.at(-1)!.name },
+          { ...ofEmail, by: networks.at(-1)!.name },
           ...networks.flatMap(({ name, failures: times }) =>
             times === undefined ? [] : [{ name: `sign-in from ${name}`, perMinute: times * perAddress }],
           ),

@@ -180,7 +180,8 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       if (user) return sessionOf(signIn, user)
       if (token) cache.revoke(({ who }) => who.signInId === token.signInId)
       // Good tokens are never refused: others at the same address cannot sign anybody out.
-      await blocks.failed([{ name: `refresh from ${addressOf(head.ip())}`, perMinute: FAILURES_PER_ADDRESS }])
+      if (head.ip() !== '')
+        await blocks.failed([{ name: `refresh from ${addressOf(head.ip())}`, perMinute: FAILURES_PER_ADDRESS }])
       throw unauthenticated('This refresh token is not valid, or not any more: sign in again')
     },
 

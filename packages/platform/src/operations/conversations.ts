@@ -20,7 +20,7 @@ import { noModel, notFound, tooLong } from '../errors.js'
 import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import type { ReplyChunk, ReplyRequest, Responder } from '../responder.js'
+import type { ReplyChunk, ReplyRequest } from '../responder.js'
 import { Conversation, IdParams, Message, MessageRole, wellFormed } from '../schemas.js'
 import type { Wanted } from '../while-wanted.js'
 import { whileWanted } from '../while-wanted.js'
@@ -37,20 +37,17 @@ export interface Replying {
 /** What users can do with the conversations of their projects, without HTTP. Each project has one, made at its first use. */
 export function conversationOperations({ kv, teams, responder, countRequest, dataBytes: bytes, now }: Parts) {
   /**
-   * The chunks of a reply to a message, or without one to the last message of the user before the reply. It sees what is before that message:
+   * What is asked for a reply to a message, or without one to the last message of the user before the reply. It sees what is before that message:
    * of replies to earlier ones that are being written at the same time, nothing.
    * @throws ApiError 400 where there is no message
    */
-  async function* asked(
-    responder: Responder,
-    {
-      conversation,
-      message,
-      reply,
-      ...request
-    }: Pick<ReplyRequest, 'user' | 'project' | 'signal'> &
-      Pick<Replying, 'message' | 'reply'> & { conversation: StoredConversation },
-  ): AsyncGenerator<ReplyChunk, undefined> {
+  async function requestOf({
+    conversation,
+    message,
+    reply,
+    ...request
+  }: Pick<ReplyRequest, 'user' | 'project' | 'signal'> &
+    Pick<Replying, 'message' | 'reply'> & { conversation: StoredConversation }): Promise<ReplyRequest> {
     const [{ items }, { agents }] = await Promise.all([
       lastMessages(kv, conversation, { limit: REPLY_MESSAGES, after: reply.id }),
       teams.team(request.project.team_type),
@@ -63,12 +60,12 @@ export function conversationOperations({ kv, teams, responder, countRequest, dat
       .filter(({ text }) => text !== '')
       .map(({ role, text }) => ({ role, content: text }))
     const models = agents.flatMap(({ model }) => model ?? []).slice(0, 1)
-    yield* responder({ ...request, conversation_id: conversation.id, models, messages })
+    return { ...request, conversation_id: conversation.id, models, messages }
   }
 
   /** Relays the chunks of a reply and stores its text when they end, and also where they break off. */
   async function* storing(
-    chunks: AsyncIterable<ReplyChunk>,
+    begin: () => Promise<AsyncIterable<ReplyChunk>>,
     userId: string,
     conversation: StoredConversation,
     reply: StoredMessage,
@@ -78,7 +75,7 @@ export function conversationOperations({ kv, teams, responder, countRequest, dat
     let began = false
     let whole = false
     try {
-      for await (const chunk of chunks) {
+      for await (const chunk of await begin()) {
         began = true
         const content = chunk.choices[0]?.delta.content ?? ''
         if (text.length + content.length > REPLY_LENGTH) throw tooLong('The reply', REPLY_LENGTH)
@@ -140,7 +137,8 @@ export function conversationOperations({ kv, teams, responder, countRequest, dat
       const [reply, message] = [messages.at(-1)!, messages.at(-2)]
       const wanted = whileWanted('conversation', () => isOpen(kv, user.id, conversation), signal)
       const request = { user, project, conversation, message, reply, signal: wanted.signal }
-      const chunks = storing(asked(responder, request), user.id, conversation, reply, wanted)
+      const begin = async () => responder(await requestOf(request))
+      const chunks = storing(begin, user.id, conversation, reply, wanted)
       return { message, reply, chunks: begunWith(await chunks.next(), chunks) }
     },
   }
