@@ -81,6 +81,36 @@ describe('malformed HTTP', () => {
   })
 })
 
+describe('threat 60: a connection that is reset, or not closed, after its last answer', () => {
+  const requests = ['CONNECT x:443 HTTP/1.1\r\nhost: x:443\r\n\r\n', 'hello\r\n\r\n', get('')]
+  const open = (allowHalfOpen: boolean) => {
+    const { port, hostname } = new URL(host.url)
+    return connect({ port: Number(port), host: hostname, allowHalfOpen }).on('error', () => undefined)
+  }
+
+  it.each(requests)('does not end the process: %j', async (bytes) => {
+    for (let i = 0; i < 10; i++) {
+      const socket = open(false)
+      socket.write(bytes)
+      await once(socket, 'data')
+      socket.resetAndDestroy()
+    }
+    expect((await fetch(host.url)).status).toBe(200)
+  })
+
+  it.each(requests)('is ended by the server: %j', async (bytes) => {
+    const socket = open(true)
+    socket.write(bytes)
+    socket.resume()
+    // The server has ended its side; without more of it, this side would stay open.
+    await once(socket, 'end')
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    const writing = setInterval(() => socket.write('x'), 500)
+    await closed
+    clearInterval(writing)
+  })
+})
+
 describe('unusual but valid HTTP', () => {
   it.each<[what: string, bytes: string]>([
     ['HTTP/1.0 without a host', get('', '1.0')],

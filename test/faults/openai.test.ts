@@ -11,6 +11,16 @@ import { answer, done, errorEvent, errors, event, stream } from './wire.js'
 
 const at = useServer()
 
+describe('an upstream with interim responses', () => {
+  it.each([103, 102])('is heard to its end: %i', async (status) => {
+    const interim = `HTTP/1.1 ${status} Interim\r\nlink: </style.css>\r\n\r\n`
+    at.upstream.script = [interim, answer(200, completion({ content: 'Hello' }))]
+    expect(await chat(at.server, { stream: false })).toMatchObject({ status: 200 })
+    at.upstream.script = [interim, ...stream(...helloStream)]
+    expect(await chat(at.server, { stream: true })).toMatchObject({ status: 200, whole: true })
+  })
+})
+
 describe('an upstream of OpenAI that fails before its first event', () => {
   it.each<[string, Step[], ErrorReply]>([
     ['429 with retry-after-ms', [refused(429, 'Slow down', ['retry-after-ms: 1500', 'retry-after: 60'])], limited('2')],

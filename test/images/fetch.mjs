@@ -1,8 +1,9 @@
 // Run by images.test.ts as a process of its own, so that it trusts the test's certificate: fetches each URL of the arguments.
+// SILENT, if set, makes no look-up end, and is told how many there are at a time.
 // LEFT is how many bytes of memory there are.
 // RESOLVES, if set, is a JSON array of what names resolve to: the addresses of the first look-up, of the second, and so on.
 
-const { RESOLVES, LEFT = 1e9 } = process.env
+const { RESOLVES, LEFT = 1e9, SILENT } = process.env
 if (RESOLVES) {
   const answers = JSON.parse(RESOLVES)
   process.getBuiltinModule('node:dns').lookup = (_, options, callback) => {
@@ -11,6 +12,20 @@ if (RESOLVES) {
     else callback(null, found[0].address, 4)
   }
   process.getBuiltinModule('node:module').syncBuiltinESMExports()
+}
+if (SILENT) {
+  const dns = process.getBuiltinModule('node:dns')
+  let lookups = 0
+  dns.lookup = () => void lookups++
+  process.getBuiltinModule('node:module').syncBuiltinESMExports()
+  const { remoteContent } = await import('@turnpike/providers/remote-content')
+  const get = remoteContent({ timeout: 300 })
+  const { signal } = new AbortController()
+  const outcomes = Array.from({ length: 5 }, (_, i) =>
+    get(`https://h${i}.example/`, { signal, limit: 1 }).catch((error) => error.status),
+  )
+  console.log(`${(await Promise.all(outcomes)).join()} ${lookups}`)
+  process.exit()
 }
 const { remoteContent } = await import('@turnpike/providers/remote-content')
 

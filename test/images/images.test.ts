@@ -60,6 +60,10 @@ describe(`remote images, on ${runtime}`, needs(programs.openssl), () => {
     expect(await fetched('any', ['/image.png', '/jpeg'])).toEqual(['image/png 58', 'image/jpeg 14'])
   })
 
+  it('threat 61: are looked up one at a time, so that names which nobody answers for leave threads to others', async () => {
+    expect(await fetched('public', [], { SILENT: 'true' })).toEqual(['400,400,400,400,400 1'])
+  })
+
   it('threat 49: take their bytes from a limited memory', async () => {
     const outcomes = ['image/png 58', '503 no memory', '503 no memory']
     expect(await fetched('any', ['/image.png', '/large', '/image.png'], { LEFT: '60000' })).toEqual(outcomes)

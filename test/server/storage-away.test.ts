@@ -11,7 +11,8 @@ const engines = [
     name: 'Redis',
     needed: programs.redis,
     async start() {
-      const { url, kill, restart, stop } = await startRedis()
+      // Otherwise it may lose what it has acknowledged a moment ago.
+      const { url, kill, restart, stop } = await startRedis({ appendfsync: ['always'] })
       return { url: `${url}/1`, away: kill, back: restart, stop }
     },
   },

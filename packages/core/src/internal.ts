@@ -3,6 +3,7 @@
  * @internal
  * @module
  */
+export * from './address.js'
 export * from './append.js'
 export * from './base64.js'
 export * from './begun-with.js'

@@ -228,3 +228,38 @@ describe('threat 49: the memory of bodies that are parsed', () => {
     expect((await answer).status).toBe(200)
   })
 })
+
+describe('threat 49: the memory of a stream whose client has left', () => {
+  it('is held until the upstream has been read to its end, and what comes later is not kept', async () => {
+    const held: number[] = []
+    let drained = (): void => undefined
+    let tell: ((batch: string) => void) | undefined
+    const run: Run = () =>
+      sse({
+        read: (onResult) => void (tell = (value) => onResult({ done: false, value })),
+        encode: (batch) => batch as string,
+        complete: async () => '',
+        fail: async (error) => error,
+        disconnect: () => new Promise<void>((resolve) => (drained = resolve)),
+      })
+    let all = 0
+    const memory = (_: string, bytes: number) => void held.push((all += bytes))
+    const { post } = setUp(run, { body: v.any() }, { memory })
+    const { body } = await post(JSON.stringify('x'.repeat(100_000)))
+    const reader = body!.getReader()
+    void reader.read()
+    await expect.poll(() => tell).toBeDefined()
+    tell!('data: 1\n\n')
+    const before = all
+    expect(before).toBeGreaterThan(300_000)
+    const next = reader.read()
+    const left = reader.cancel()
+    tell!('x'.repeat(1_000_000))
+    await next
+    await expect.poll(() => drained.length).toBe(1)
+    expect(all).toBeGreaterThanOrEqual(before)
+    drained()
+    await left
+    await expect.poll(() => all).toBe(0)
+  })
+})

@@ -1,5 +1,5 @@
 import { ApiError, StorageError } from '@turnpike/core'
-import { begunWith, JSON_DEPTH, jsonCount, scrubPath, STORAGE_RETRY_AFTER_S, uuidv7 } from '@turnpike/core/internal'
+import { addressOf, begunWith, JSON_DEPTH, jsonCount, scrubPath, STORAGE_RETRY_AFTER_S, uuidv7 } from '@turnpike/core/internal'
 import type { BodyMemory } from './body-memory.js'
 import { bodyMemory, unanswered } from './body-memory.js'
 import { parseJson, requireJson } from './body.js'
@@ -214,7 +214,9 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
       method === 'HEAD' || isSmall(reply.body) ? reply : held(reply, method, requestId, stay)
     if (!isAnswer(value)) return unread(json(status, value))
     if (value.kind === 'json') return unread(json(value.status, value.value))
-    if (value.kind === 'content') return contentReply(method, header, value.content).then(unread)
+    // What is stored whole, such as the parts of a page, is in memory once for all.
+    if (value.kind === 'content')
+      return contentReply(method, header, value.content).then((reply) => (isStream(reply.body) ? unread(reply) : reply))
     if (value.kind === 'bytes')
       return unread({ status, headers: { 'content-type': value.contentType }, body: value.body })
     const onEnd = (): void => stay.end(status)
@@ -235,7 +237,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const { operation } = route
     const say = stay.log ? stay.log.add : ignore
     const actor = await options.authenticate(exchange, operation.access, say, setHeader)
-    stay.caller = options.callerId?.(actor) ?? exchange.ip()
+    stay.caller = options.callerId?.(actor) ?? addressOf(exchange.ip())
     enter(stay, actor, operation.access)
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
     const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')
@@ -300,7 +302,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
       if (exchange.method === 'HEAD') delete reply.body
       if (!isStream(reply.body)) stay.end(reply.status)
       // A stream finishes through its own `onEnd`; but if the client has disconnected, nobody may ever read it.
-      else exchange.onDisconnect(() => stay.release())
+      else exchange.onDisconnect(() => stay.abandon())
       return reply
     }
     const fail = (error: unknown): Reply => finish(errorReply(report(error, requestId, log)))

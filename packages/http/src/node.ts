@@ -76,9 +76,14 @@ function isFree(socket: Socket, last: ServerResponse | undefined): boolean {
   return last.writableEnded || (!last.headersSent && !last.req.complete)
 }
 
-/** Writes a reply to the socket: malformed requests have no response object. */
+/** Milliseconds for which a connection stays that has got its last answer, so that the client receives it, whatever it does with its own end. */
+const LINGER_MS = 2_000
+
+/** Writes a reply to the socket, and closes it: malformed requests have no response object. */
 function writeRaw(socket: Socket, reply: Reply): void {
   const { status, body } = reply
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(timer))
   const lines = Object.entries(lastHeaders(reply)).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${reasons[status]}\r\n${lines.join('')}\r\n${body as string}`)
 }
@@ -142,6 +147,8 @@ export function createServer(servable: Servable, options: ServerOptions = {}): S
     inTurn(request, response)
   })
   server.on('connect', (_, socket) => {
+    // Node has taken its own listener away, and an error without one would end the process.
+    socket.on('error', () => undefined)
     const message = 'This server is not a proxy'
     answerRaw(socket as Socket, new ApiError(405, 'method_not_allowed', message, { code: 'method_not_allowed' }))
   })

@@ -127,11 +127,15 @@ export function sseBody(
     }
   }
   const stop = async (): Promise<void> => {
-    end()
-    if (pending) await new Promise<void>((arrival) => (onArrival = arrival))
-    if (!closed) {
-      closed = true
-      await events.disconnect()
+    clearInterval(timer)
+    try {
+      if (pending) await new Promise<void>((arrival) => (onArrival = arrival))
+      if (!closed) {
+        closed = true
+        await events.disconnect()
+      }
+    } finally {
+      end()
     }
   }
   return new Pieces(read, stop)

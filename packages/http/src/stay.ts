@@ -1,4 +1,5 @@
 import type { Memory } from '@turnpike/core'
+import { ABANDONED_MS } from './conventions.js'
 import type { LogLine } from './request-log.js'
 
 /** What has to be finished or released when a request ends. */
@@ -8,6 +9,8 @@ export class Stay implements Memory {
   /** Who has the memory. */
   caller = ''
   private bytes = 0
+  private isOver = false
+  private timer: ReturnType<typeof setTimeout> | undefined
 
   /** @param memory of a handler: takes bytes for a caller, or throws */
   constructor(
@@ -20,6 +23,8 @@ export class Stay implements Memory {
     return this.bytes > 0
   }
   take(bytes: number): void {
+    // What comes after the end is not kept.
+    if (this.isOver) return
     this.memory(this.caller, bytes)
     this.bytes += bytes
   }
@@ -36,7 +41,17 @@ export class Stay implements Memory {
   /** Releases all, once. */
   release(): void {
     this.leave()
+    clearTimeout(this.timer)
     if (this.holds) this.take(-this.bytes)
+    this.isOver = true
+  }
+  /** The client has left. The upstream may be read to its end nevertheless, and holds its memory; where nobody reads on, this ends it. */
+  abandon(): void {
+    this.leave()
+    if (!this.holds || this.timer) return
+    this.timer = setTimeout(() => this.release(), ABANDONED_MS)
+    // A process need not wait for it, where the runtime has that.
+    ;(this.timer as { unref?: () => void }).unref?.()
   }
   end(status: number): void {
     this.log?.end(status)

@@ -1,10 +1,9 @@
 import type { ApiError, Identified, KV, RateLimiter, Role, User } from '@turnpike/core'
-import { sha256, unauthenticated, userOf } from '@turnpike/core/internal'
+import { addressOf, sha256, unauthenticated, userOf } from '@turnpike/core/internal'
 import type { Authenticator, Call, Head, SameOriginOptions } from '@turnpike/http'
 import { identify } from '@turnpike/http'
 import { REQUEST_BYTES, USER_TURNS } from './conventions.js'
 import { forbidden, tooMany } from './errors.js'
-import { addressOf } from './identity/networks.js'
 import type { Access } from './operation.js'
 import { turns } from './turns.js'
 

@@ -70,6 +70,12 @@ function sniff(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
+/**
+ * One look-up at a time: a name whose servers do not answer keeps one of the two threads in which Node and Bun look names up, and those of the
+ * providers need one.
+ */
+let looking: Promise<void> = Promise.resolve()
+
 /** One message for all failures before a response, so that callers cannot probe internal addresses. */
 const unreachable = () => invalid('An image could not be fetched from its URL')
 
@@ -81,14 +87,25 @@ const unreachable = () => invalid('An image could not be fetched from its URL')
 export function remoteContent(options: RemoteContentOptions = {}): RemoteContent {
   const { timeout = 10_000, allows = isPublic } = options
 
-  const checkedLookup: LookupFunction = (hostname, asked, callback) =>
-    lookup(hostname, { all: true, family: asked.family ?? 0 }, (error, addresses) => {
-      const [first] = addresses ?? []
-      if (error || !first || !addresses.every(({ address }) => allows(address)))
-        callback(error ?? new Error('Not a public address'), '', 0)
-      else if (asked.all) callback(null, addresses)
-      else callback(null, first.address, first.family)
-    })
+  /** @param isWanted asked when it is its turn: who has waited for too long has gone */
+  const checkedLookup =
+    (isWanted: () => boolean): LookupFunction =>
+    (hostname, asked, callback) => {
+      const before = looking
+      looking = new Promise((done) => {
+        void before.then(() => {
+          if (!isWanted()) return done()
+          lookup(hostname, { all: true, family: asked.family ?? 0 }, (error, addresses) => {
+            done()
+            const [first] = addresses ?? []
+            if (error || !first || !addresses.every(({ address }) => allows(address)))
+              callback(error ?? new Error('Not a public address'), '', 0)
+            else if (asked.all) callback(null, addresses)
+            else callback(null, first.address, first.family)
+          })
+        })
+      })
+    }
 
   return (given, { signal, limit, memory }) =>
     new Promise((resolve, reject) => {
@@ -107,7 +124,9 @@ export function remoteContent(options: RemoteContentOptions = {}): RemoteContent
         reject(signal.reason)
         return
       }
+      let isOver = false
       const end = (settle: () => void): void => {
+        isOver = true
         clearTimeout(timer)
         signal.removeEventListener('abort', abort)
         settle()
@@ -116,7 +135,7 @@ export function remoteContent(options: RemoteContentOptions = {}): RemoteContent
       const fail = (error: unknown): void => end(() => reject(error))
       const abort = (): void => fail(signal.reason)
       const headers = { 'user-agent': 'turnpike', accept: 'image/*' }
-      const request = get(url, { lookup: checkedLookup, agent: false, headers }, (response) => {
+      const request = get(url, { lookup: checkedLookup(() => !isOver), agent: false, headers }, (response) => {
         if (response.statusCode !== 200) {
           fail(invalid(`An image's URL answered with status ${response.statusCode}`))
           return

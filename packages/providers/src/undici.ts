@@ -64,6 +64,8 @@ class Call implements Dispatcher.DispatchHandler {
     status: number,
     head: Record<string, string | string[] | undefined>,
   ): void {
+    // Not the response yet, such as 103 Early Hints (RFC 9110, section 15.2).
+    if (status < 200) return
     const header = (name: string): string | undefined => {
       const value = head[name]
       return typeof value === 'object' ? value.join(', ') : value

@@ -1,5 +1,5 @@
 import type { KV } from '@turnpike/core'
-import { sha256 } from '@turnpike/core/internal'
+import { addressOf, sha256 } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
 import type { CryptoKey } from 'jose'
 import {
@@ -17,7 +17,7 @@ import {
 import { deviceTokens, isDeviceToken } from './device-tokens.js'
 import type { Source } from './fair-queue.js'
 import { hostCookie } from './host-cookie.js'
-import { addressOf, neighbourhoodOf, networksOf } from './networks.js'
+import { neighbourhoodOf, networksOf } from './networks.js'
 import type { Subject } from './throttle.js'
 
 const DAY_MS = 86_400_000

@@ -1,9 +1,9 @@
+import { addressOf } from '@turnpike/core/internal'
 import type { KV, RateLimiter } from '@turnpike/core'
 import { memoryRateLimiter } from '@turnpike/core'
 import type { Exchange } from '@turnpike/http'
 import { FAILURES_PER_ADDRESS } from '../conventions.js'
 import { bearer } from './identity.js'
-import { addressOf } from './networks.js'
 import { signInLog } from './sign-in-log.js'
 import { throttle } from './throttle.js'
 

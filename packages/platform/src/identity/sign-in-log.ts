@@ -1,7 +1,6 @@
 import type { Commit, KV, RateLimiter } from '@turnpike/core'
-import { audit, sha256 } from '@turnpike/core/internal'
+import { addressOf, audit, sha256 } from '@turnpike/core/internal'
 import { AUDIT_LOG, SIGN_IN_LOG_DAYS } from '../conventions.js'
-import { addressOf } from './networks.js'
 import type { SignIn } from './sign-ins.js'
 
 /** Who fails to sign in, and on what: an e-mail that nobody has may be a password. */
