@@ -1,7 +1,7 @@
 import { ApiError, StorageError } from '@turnpike/core'
-import { addressOf, begunWith, JSON_DEPTH, jsonCount, scrubPath, STORAGE_RETRY_AFTER_S, uuidv7 } from '@turnpike/core/internal'
+import { addressOf, JSON_DEPTH, jsonCount, scrubPath, STORAGE_RETRY_AFTER_S, uuidv7 } from '@turnpike/core/internal'
 import type { BodyMemory } from './body-memory.js'
-import { bodyMemory, unanswered } from './body-memory.js'
+import { bodyMemory } from './body-memory.js'
 import { parseJson, requireJson } from './body.js'
 import { contentReply } from './content.js'
 import {
@@ -17,6 +17,7 @@ import {
 import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'
 import type { Exchange, Handler, Reply, Servable } from './exchange.js'
+import { held, isStream } from './held-reply.js'
 import { checkBody, parse } from './input.js'
 import { matcher } from './match.js'
 import type { Form } from './multipart.js'
@@ -26,7 +27,6 @@ import type { LogLine, RequestLog } from './request-log.js'
 import { callHook, openLog } from './request-log.js'
 import { sseBody, sseHeaders } from './sse.js'
 import { Stay } from './stay.js'
-import { watched } from './watched.js'
 
 /** Options of {@link createHandler}. */
 export interface HandlerOptions<Actor, Access extends string = string> {
@@ -114,17 +114,6 @@ const errorFields = ({ type, code, field }: ApiError) => ({
   ...(field !== undefined && { error_field: field }),
 })
 
-/** Whether a body comes chunk by chunk. */
-const isStream = (body: Reply['body']): body is AsyncIterable<string | Uint8Array> =>
-  typeof body === 'object' && !(body instanceof Uint8Array)
-
-/** Whether a body fits into the kernel's buffers. */
-const isSmall = (body: Reply['body']): boolean => body === undefined || (!isStream(body) && body.length <= LARGE_ANSWER)
-
-async function* once<T>(body: T): AsyncGenerator<T> {
-  yield body
-}
-
 /** Adds the headers that are not there yet. In place: a copy per request would cost more than all of them (docs/decisions/008). */
 function addMissing(headers: Reply['headers'], more: Readonly<Reply['headers']>): void {
   for (const name in more) headers[name] ??= more[name]!
@@ -172,35 +161,6 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     })
   }
 
-  /**
-   * A reply that holds memory until the client has taken it: a whole one that does not fit into the kernel's buffers its length, a stream that of
-   * its largest piece. The first piece of a stream is read before the reply begins, so that what fails until then is answered.
-   * @throws ApiError 503 where there is no memory
-   */
-  const held = async (reply: Reply, method: string, requestId: string, stay: Stay): Promise<Reply> => {
-    const { status, headers } = reply
-    const body = reply.body!
-    const pieces = isStream(body) ? body[Symbol.asyncIterator]() : once(body)
-    const first = await pieces.next()
-    try {
-      if (!first.done) stay.hold(first.value.length)
-    } catch (error) {
-      await pieces.return?.()
-      throw method === 'GET' ? error : unanswered(error as ApiError)
-    }
-    if (!isStream(body)) {
-      // It is made, and needs no place any more.
-      stay.leave()
-      reply.headers = { ...headers, 'content-length': String(body.length) }
-    }
-    reply.body = watched(begunWith(first, pieces), {
-      onPiece: ({ length }) => stay.hold(length),
-      onError: (error) => report(error, requestId, stay.log),
-      onEnd: () => stay.end(status),
-    })
-    return reply
-  }
-
   const toReply = (
     value: unknown,
     exchange: Exchange,
@@ -211,7 +171,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     if (value === undefined) return { status, headers: {} }
     const { method, header } = exchange
     const unread = (reply: Reply): Reply | Promise<Reply> =>
-      method === 'HEAD' || isSmall(reply.body) ? reply : held(reply, method, requestId, stay)
+      held(reply, method, stay, (error) => report(error, requestId, stay.log))
     if (!isAnswer(value)) return unread(json(status, value))
     if (value.kind === 'json') return unread(json(value.status, value.value))
     // What is stored whole, such as the parts of a page, is in memory once for all.

@@ -146,6 +146,7 @@ export async function readForm(
       memory?.take(BODY_COPIES * value.length)
     } catch (error) {
       fail(error)
+      return
     }
     texts.set(name, [...(texts.get(name) ?? []), value])
   })

@@ -77,12 +77,12 @@ function isFree(socket: Socket, last: ServerResponse | undefined): boolean {
 }
 
 /** Milliseconds for which a connection stays that has got its last answer, so that the client receives it, whatever it does with its own end. */
-const LINGER_MS = 2_000
+const LAST_ANSWER_MS = 2_000
 
 /** Writes a reply to the socket, and closes it: malformed requests have no response object. */
 function writeRaw(socket: Socket, reply: Reply): void {
   const { status, body } = reply
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  const timer = setTimeout(() => socket.destroy(), LAST_ANSWER_MS)
   socket.once('close', () => clearTimeout(timer))
   const lines = Object.entries(lastHeaders(reply)).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${reasons[status]}\r\n${lines.join('')}\r\n${body as string}`)

@@ -1,5 +1,5 @@
 import type { Memory } from '@turnpike/core'
-import { ABANDONED_MS } from './conventions.js'
+import { LEFT_ANSWER_MS } from './conventions.js'
 import type { LogLine } from './request-log.js'
 
 /** What has to be finished or released when a request ends. */
@@ -49,7 +49,7 @@ export class Stay implements Memory {
   abandon(): void {
     this.leave()
     if (!this.holds || this.timer) return
-    this.timer = setTimeout(() => this.release(), ABANDONED_MS)
+    this.timer = setTimeout(() => this.release(), LEFT_ANSWER_MS)
     // A process need not wait for it, where the runtime has that.
     ;(this.timer as { unref?: () => void }).unref?.()
   }

@@ -92,10 +92,12 @@ export function giveUp(kv: KV, fileId: string): Promise<LooseBytes | null> {
 
 /** Removes the entry of loose bytes that are gone, and gives their space back; does nothing where that was done. */
 export async function releaseSpace(kv: KV, fileId: string): Promise<void> {
-  const found = await kv.get<LooseBytes>(looseKey(fileId))
-  if (!found) return
-  await repeated(`data ${found.value.user_id}`, async () => {
-    const loose = await kv.get<LooseBytes>(looseKey(fileId))
+  const find = () => kv.get<LooseBytes>(looseKey(fileId))
+  let read = await find()
+  if (!read) return
+  await repeated(`data ${read.value.user_id}`, async () => {
+    const loose = read ?? (await find())
+    read = null
     if (!loose) return {}
     const { key, version, value } = loose
     const count = await counting(kv, ownedKey(value.user_id), { bytes: -FILE_RECORD_BYTES })
