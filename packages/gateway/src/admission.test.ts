@@ -168,6 +168,8 @@ describe('the place of a request', () => {
         const controller = new AbortController()
         await chat({ stream: true }, { signal: controller.signal })
         controller.abort()
+        // The upstream is left first.
+        await new Promise((resolve) => setTimeout(resolve))
       },
     ],
   ])('is released: %s', async (_, act) => {
@@ -175,6 +177,24 @@ describe('the place of a request', () => {
     await act(at)
     expect(await at.fill()).toBe(1)
   })
+
+  it.each(['before it was read', 'while it is read'])(
+    'threat 62: is kept by a stream whose client left %s until the upstream was read to its end',
+    async (when) => {
+      const { chat, open, fill, end } = await setUp({ maxInFlight: 1, onClientAbort: 'drain' })
+      const controller = new AbortController()
+      const body = (await chat({ stream: true }, { signal: controller.signal })).body!
+      const reader = when === 'while it is read' ? body.getReader() : undefined
+      await reader?.read()
+      controller.abort()
+      void reader?.read()
+      void reader?.read()
+      await new Promise((resolve) => setTimeout(resolve))
+      expect((await open()).status).toBe(503)
+      end()
+      await expect.poll(() => fill()).toBe(1)
+    },
+  )
 })
 
 describe('the event loop', () => {

@@ -56,9 +56,6 @@ export const BODY_BYTES_PER_S = 500
 /** Not shown: milliseconds for which a client may take nothing of its answer, as nginx has it (`send_timeout`). */
 export const ANSWER_IDLE_MS = 60_000
 
-/** Not shown: milliseconds for which an answer whose client has left holds memory at most: longer than a gateway reads on by default (60 s). */
-export const LEFT_ANSWER_MS = 65_000
-
 /** Not shown: silence after which a stream carries a comment, in milliseconds, so that proxies do not time it out. */
 export const HEARTBEAT_MS = 15_000
 

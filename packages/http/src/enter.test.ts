@@ -128,7 +128,7 @@ describe('the release function is called once for each entry', () => {
     const departed = setUp(run)
     const response = await departed.send('GET')
     departed.depart()
-    expect(departed.steps).toEqual(whole)
+    await expect.poll(() => departed.steps).toEqual(whole)
     await response.body!.cancel()
     expect(departed.steps).toEqual(whole)
 

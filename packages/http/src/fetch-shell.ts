@@ -2,6 +2,7 @@ import type { Pace } from './body.js'
 import { collect, cutShort, paced, paceOf, tooLarge, within } from './body.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp, originOf } from './exchange.js'
+import type { Client } from './web-stream.js'
 import { webStream } from './web-stream.js'
 import { ANSWER_IDLE_MS, BODY_COST, KEEP_ALIVE_MS, STREAM_IDLE_S } from './conventions.js'
 
@@ -19,7 +20,7 @@ const SMALL = 64 * 1024
 async function* emptyBody(): AsyncGenerator<Uint8Array> {}
 
 /** Detects client disconnects: by the request's signal and by the cancellation of the response, because some hosts only do the latter. */
-function clientOf(request: Request): { onDisconnect(listener: () => void): void; disconnect(): void } {
+function clientOf(request: Request): Client {
   const listeners: (() => void)[] = []
   let disconnected = false
   const disconnect = (): void => {
@@ -38,7 +39,7 @@ function clientOf(request: Request): { onDisconnect(listener: () => void): void;
 function toExchange(
   request: Request,
   call: FetchCall,
-  client: ReturnType<typeof clientOf>,
+  client: Client,
   trustedHops: number,
   pace: Pace,
 ): Exchange {
@@ -100,14 +101,14 @@ function appendAll(headers: Reply['headers']): Headers {
 function toResponse(
   reply: Reply,
   { setIdleTimeout }: FetchCall,
-  disconnect: () => void,
+  client: Client,
   answerIdleMs: number,
 ): Response {
   const { status, body } = reply
   const headers = toHeaders(reply.headers)
   if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     setIdleTimeout?.(STREAM_IDLE_S)
-    return new Response(webStream(body, disconnect, answerIdleMs), { status, headers })
+    return new Response(webStream(body, client, answerIdleMs), { status, headers })
   }
   setIdleTimeout?.(Math.ceil((body && body.length > SMALL ? answerIdleMs : KEEP_ALIVE_MS) / 1_000))
   return new Response(body as string | undefined, { status, headers })
@@ -123,6 +124,6 @@ export function fetchShell(
   return async (request, call = {}) => {
     const client = clientOf(request)
     const reply = await handle(toExchange(request, call, client, trustedHops, pace))
-    return toResponse(reply!, call, client.disconnect, answerIdleMs)
+    return toResponse(reply!, call, client, answerIdleMs)
   }
 }

@@ -248,9 +248,8 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
         reply.headers['vary'] += `, ${vary}`
       }
       if (exchange.method === 'HEAD') delete reply.body
+      // A stream ends through its own `onEnd`, which its shell calls in any case.
       if (!isStream(reply.body)) stay.end(reply.status)
-      // A stream finishes through its own `onEnd`; but if the client has disconnected, nobody may ever read it.
-      else exchange.onDisconnect(() => stay.abandon())
       return reply
     }
     const fail = (error: unknown): Reply => finish(errorReply(report(error, requestId, log)))

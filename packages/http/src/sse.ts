@@ -57,6 +57,8 @@ export function sseBody(
   let onArrival: (() => void) | undefined
   /** The last chunk has been made, or the client has disconnected. */
   let closed = false
+  /** The client has disconnected; the stream ends once the upstream has been left. */
+  let left = false
   let ended = false
   /** A chunk that arrived while a comment was being sent. */
   let arrived: string | undefined
@@ -122,12 +124,13 @@ export function sseBody(
       onChunk = tell
       if (!pending) pull()
     } else {
-      end()
+      if (!left) end()
       tell({ done: true, value: undefined })
     }
   }
   const stop = async (): Promise<void> => {
     clearInterval(timer)
+    left = true
     try {
       if (pending) await new Promise<void>((arrival) => (onArrival = arrival))
       if (!closed) {

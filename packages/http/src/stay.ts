@@ -1,5 +1,4 @@
 import type { Memory } from '@turnpike/core'
-import { LEFT_ANSWER_MS } from './conventions.js'
 import type { LogLine } from './request-log.js'
 
 /** What has to be finished or released when a request ends. */
@@ -10,7 +9,6 @@ export class Stay implements Memory {
   caller = ''
   private bytes = 0
   private isOver = false
-  private timer: ReturnType<typeof setTimeout> | undefined
 
   /** @param memory of a handler: takes bytes for a caller, or throws */
   constructor(
@@ -18,10 +16,6 @@ export class Stay implements Memory {
     private readonly memory: (caller: string, bytes: number) => void,
   ) {}
 
-  /** Whether it has any of the memory. */
-  get holds(): boolean {
-    return this.bytes > 0
-  }
   take(bytes: number): void {
     // What comes after the end is not kept.
     if (this.isOver) return
@@ -39,22 +33,10 @@ export class Stay implements Memory {
     admitted?.()
   }
   /** Releases all, once. */
-  release(): void {
-    this.leave()
-    clearTimeout(this.timer)
-    if (this.holds) this.take(-this.bytes)
-    this.isOver = true
-  }
-  /** The client has left. The upstream may be read to its end nevertheless, and holds its memory; where nobody reads on, this ends it. */
-  abandon(): void {
-    this.leave()
-    if (!this.holds || this.timer) return
-    this.timer = setTimeout(() => this.release(), LEFT_ANSWER_MS)
-    // A process need not wait for it, where the runtime has that.
-    ;(this.timer as { unref?: () => void }).unref?.()
-  }
   end(status: number): void {
     this.log?.end(status)
-    this.release()
+    this.leave()
+    if (this.bytes > 0) this.take(-this.bytes)
+    this.isOver = true
   }
 }

@@ -1,16 +1,25 @@
 const utf8 = new TextEncoder()
 
+/** The client of an answer. */
+export interface Client {
+  /** Registers a listener for its disconnecting; called at once if it has. */
+  onDisconnect(listener: () => void): void
+  /** Says that it has disconnected. */
+  disconnect(): void
+}
+
 /** Bytes of a chunk of the stream, so that a slow reader is seen to take a large one. */
 const PIECE = 64 * 1024
 
 /**
- * Converts the body of an answer to a web stream with backpressure.
- * @param onCancel called first when the stream is cancelled, because `return` does not interrupt a generator that is awaiting
+ * Converts the body of an answer to a web stream with backpressure. The body is ended with its client, as hosts may leave a stream that nobody wants
+ * unread.
+ * @param client told first when the stream is cancelled, because `return` does not interrupt a generator that is awaiting
  * @param idleMs how long the stream may wait to be read, in milliseconds, before it is cancelled and fails; it may take twice as long
  */
 export function webStream(
   body: AsyncIterable<string | Uint8Array>,
-  onCancel: () => void,
+  client: Client,
   idleMs: number,
 ): ReadableStream<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]()
@@ -19,10 +28,10 @@ export function webStream(
   let pulling = false
   let pulled = false
   let timer: ReturnType<typeof setInterval> | undefined
+  let left: Promise<unknown> | undefined
   const cancel = async (): Promise<void> => {
-    clearInterval(timer)
-    onCancel()
-    await iterator.return?.()
+    client.disconnect()
+    await left
   }
   return new ReadableStream<Uint8Array>(
     {
@@ -35,6 +44,11 @@ export function webStream(
           }
           pulled = false
         }, idleMs)
+        client.onDisconnect(() => {
+          clearInterval(timer)
+          left = iterator.return?.()
+          left?.catch(() => undefined)
+        })
       },
       async pull(controller) {
         pulling = pulled = true
