@@ -36,13 +36,7 @@ function clientOf(request: Request): Client {
   }
 }
 
-function toExchange(
-  request: Request,
-  call: FetchCall,
-  client: Client,
-  trustedHops: number,
-  pace: Pace,
-): Exchange {
+function toExchange(request: Request, call: FetchCall, client: Client, trustedHops: number, pace: Pace): Exchange {
   const { url, headers } = request
   // Of a request without a Host (HTTP/1.0), Bun tells only the path.
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2)
@@ -98,12 +92,7 @@ function appendAll(headers: Reply['headers']): Headers {
   return all
 }
 
-function toResponse(
-  reply: Reply,
-  { setIdleTimeout }: FetchCall,
-  client: Client,
-  answerIdleMs: number,
-): Response {
+function toResponse(reply: Reply, { setIdleTimeout }: FetchCall, client: Client, answerIdleMs: number): Response {
   const { status, body } = reply
   const headers = toHeaders(reply.headers)
   if (body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)) {
