@@ -13,6 +13,22 @@ it('makes no key for a user who was deleted meanwhile', async () => {
   await expect(operations.keys.create(id, { name: 'laptop' })).rejects.toMatchObject({ status: 401 })
 })
 
+it('makes no key for a user who is deleted while it is made', async () => {
+  const kv = await memoryKV()
+  const { id } = (await createUser(kv, { name: 'Ada', role: 'developer' }))!
+  let reads = 0
+  const watched: typeof kv = {
+    ...kv,
+    async get<T>(key: Key) {
+      if (key[0] === 'user' && ++reads === 2) await deleteUser(kv, id)
+      return kv.get<T>(key)
+    },
+  }
+  const { operations } = createPlatform({ kv: watched, identity: passwordAuth({ kv: watched }) })
+  await expect(operations.keys.create(id, { name: 'laptop' })).rejects.toMatchObject({ status: 401 })
+  expect(reads).toBe(3)
+})
+
 it('reads what keys used page by page, hours of used ones only, a few at a time, and lets others have their turn', async () => {
   const kv = await memoryKV()
   const ledger = usageLedger(kv)

@@ -41,7 +41,12 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, now }: P
       const { keys: atMost, rateLimit: fastest } = limits(user.role)
       const { rateLimit = Math.min(DEFAULT_RATE_LIMIT, fastest) } = input
       if (rateLimit > fastest) throw forbidden(`Your keys may have ${fastest} requests per minute at most`)
-      return (await keys.create(userId, { atMost, bytesAtMost: dataBytes, ...input, rateLimit }, act))!
+      try {
+        return (await keys.create(userId, { atMost, bytesAtMost: dataBytes, ...input, rateLimit }, act))!
+      } catch (error) {
+        // Deleted since it was read.
+        throw (await getUser(kv, userId)) ? error : unauthenticated()
+      }
     },
     list: (userId: string, page?: PageOptions) => keys.list(userId, page),
     /** Revokes a key of the user; also one that is revoked already. False if the user has no key with this id. */
