@@ -32,6 +32,8 @@ describe(`threat 32: a storage that fails, on ${runtime}`, () => {
   let world: World
   beforeAll(async () => {
     world = await startWorld('watched', { RATE_LIMITER: 'memory' })
+    // A list of users has more to read than any way lets through.
+    for (let i = 0; i < 12; i++) await newOwner(world)
   })
   afterAll(() => world.kill())
 
@@ -64,7 +66,7 @@ describe(`threat 32: a storage that fails, on ${runtime}`, () => {
 
   const ways = [
     ...[0, 1].flatMap((after) => ['getItem', 'setItem'].map((method) => ({ method, after }))),
-    ...[2, 3, 4, 5].map((after) => ({ method: 'getItem', after })),
+    ...[2, 3, 5, 8].map((after) => ({ method: 'getItem', after })),
   ]
   it.each(sample(ways, 2))(
     'is told of by each route in its error body, where $method fails after $after calls',
