@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import { needs, programs, testAll } from '../support/needs.js'
 import type { ReplicatedRedis } from '../support/redis-failover.js'
-import { askRedis, promotion, startCluster, startSentinel } from '../support/redis-failover.js'
+import { askRedis, planFailover, promotion, startCluster, startSentinel } from '../support/redis-failover.js'
 import { runtime } from '../support/runtime.js'
 import type { Load } from './failover.js'
 import { startLoad } from './failover.js'
@@ -55,8 +55,7 @@ describe(`Redis, with a replica in each commit, on ${runtime}`, needs(testAll, p
       await load.answers(200)
       // Planned, as for an update: the servers change places, and connections stay open.
       while (!(await askRedis(redis.primary, 'INFO', 'replication')).includes('master_link_status:up')) await sleep(50)
-      await askRedis(redis.primary, 'CLUSTER', 'FAILOVER')
-      await promotion([redis.primary])
+      await planFailover(redis.primary)
       await load.answers(200)
       const books = await load.finish()
       console.log(`Cluster: ${books.text}`)

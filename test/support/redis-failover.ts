@@ -77,6 +77,22 @@ export async function promotion(replicas: RedisServer[]): Promise<void> {
   })
 }
 
+/**
+ * Has a replica of a Cluster take the place of its primary. The Cluster gives up after 5 seconds, as where its other primaries voted for
+ * another failover shortly before, and is asked again.
+ */
+export async function planFailover(replica: RedisServer): Promise<void> {
+  let asked = 0
+  await until(async () => {
+    if ((await askRedis(replica, 'INFO', 'replication')).includes('role:master')) return true
+    if (Date.now() - asked > 6_000) {
+      asked = Date.now()
+      await askRedis(replica, 'CLUSTER', 'FAILOVER')
+    }
+    return false
+  })
+}
+
 /** Starts a Sentinel with a configuration. */
 async function startSentinelOf(file: string) {
   const sentinel = await spawnRedis([file, '--sentinel'], '+monitor master main')
