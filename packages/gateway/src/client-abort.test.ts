@@ -71,6 +71,32 @@ describe('a client that disconnects', () => {
     expect(await records()).toMatchObject([{ outcome: 'client_abort', accuracy: 'reported', tokens: 12 }])
   })
 
+  it('before its upstream refuses, under a budget: nothing is recorded, and the budget is whole', async () => {
+    const { gate, open } = later()
+    const client = new AbortController()
+    const { ask, init, chat, records, signals } = await withKey(
+      { budget: { usd: 0.01 } },
+      {
+        upstream: () => ({
+          status: 400,
+          headers: { 'content-type': 'application/json' },
+          body: (async function* () {
+            await gate
+            yield '{"error":{"message":"The prompt is no good","type":"invalid_request_error"}}'
+          })(),
+        }),
+      },
+    )
+    // One of them takes most of the budget while it runs.
+    const asked = chat({ max_tokens: 900 }, { ...init, signal: client.signal })
+    await expect.poll(() => signals.length).toBe(1)
+    client.abort()
+    open()
+    await asked
+    expect(await records()).toEqual([])
+    expect((await ask({ max_tokens: 900 })).status).toBe(400)
+  })
+
   it('before its upstream was called: nothing is sent, and nothing recorded', async () => {
     const client = new AbortController()
     const { chat, records, signals, gateway } = await testGateway({ holds: true })

@@ -35,10 +35,10 @@ const spentOf = (error: unknown): Usage | undefined => (UpstreamError.is(error) 
 
 /**
  * Whether a call that failed before its first event is charged: its upstream bills it, or may bill it though it reported nothing, because the
- * client left or, under a limit, the call was stopped. Other such failures cost nothing (ruling 28).
+ * call was stopped, for a client that left or under a limit. Other such failures cost nothing (ruling 28).
  */
 const isCharged = ({ watch, attempts, hold }: UpstreamRequest, error: unknown): boolean =>
-  isBilled(error) || (attempts > 0 && (watch.disconnected || (hold !== undefined && watch.stop !== undefined)))
+  isBilled(error) || (attempts > 0 && watch.stop !== undefined && (watch.disconnected || hold !== undefined))
 
 /** Adds a failed call to the log: `google/gemini-2.5-pro: rate_limited 429, openai/gpt-4o: timeout`. */
 function logFailure(upstream: UpstreamRequest, { provider, model }: Target, kind: string, status?: number): void {
