@@ -30,6 +30,14 @@ describe('a prompt', () => {
     expect([pictures, others.length]).toEqual(isPicture ? [1, 0] : [0, 1])
   })
 
+  it('has images within Markdown, which Gemini is given as pictures, beside their text', () => {
+    const image = (type: string) => `![a](data:image/${type};base64,AAAA)`
+    const content = `See ${image('png')} and ${image('jpeg')}, not ![b](https://images.example/b.png)`
+    const message = { role: 'assistant', content }
+    expect(of(message)).toMatchObject({ pictures: 2, saidBytes: content.length })
+    expect(of({ ...message, content: [{ type: 'text', text: content }] })).toMatchObject({ pictures: 2 })
+  })
+
   it('has the images and signatures of earlier answers, which are no text', () => {
     const signature = 'x'.repeat(600_000)
     const extra_content = { google: { thought_signature: signature } }

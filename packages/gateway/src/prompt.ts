@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { extend, isObject } from '@turnpike/core/internal'
+import { extend, isObject, markdownImage } from '@turnpike/core/internal'
 import { BYTES_PER_TOKEN, MOST_PICTURE_TOKENS, PICTURE_INPUT_TOKENS } from './conventions.js'
 import { expectedTokens, jsonBytes, mostTokens, utf8Bytes } from './text-bytes.js'
 
@@ -54,12 +54,13 @@ const read = ['system', 'tools', 'functions', 'response_format']
 export function promptOf(request: ChatCompletionRequest): Prompt {
   const others: Prompt['others'] = []
   let pictures = 0
-  /** What a part has besides its medium; undefined for nothing. */
+  /** What a part has besides its medium; undefined for nothing. Images within Markdown are text to some providers and pictures to others. */
   const textOf = (part: ContentPart): ContentPart | undefined => {
     if (isPicture(part)) {
       pictures++
       return extend(part, { image_url: extend(part.image_url, { url: '' }) })
     }
+    if (part.type === 'text') pictures += part.text.match(markdownImage)?.length ?? 0
     if (!media.has(part.type)) return part
     others.push({ isAudio: part.type.includes('audio'), bytes: jsonBytes(part) })
     return undefined
@@ -75,6 +76,7 @@ export function promptOf(request: ChatCompletionRequest): Prompt {
     const { content, audio } = message as ChatMessage & { audio?: unknown }
     // An earlier answer that was spoken is named by its id.
     if (audio !== undefined) others.push({ isAudio: true, bytes: jsonBytes(audio) })
+    if (typeof content === 'string') textOf({ type: 'text', text: content })
     const plain = Array.isArray(content)
       ? { ...message, content: content.flatMap((part) => textOf(part) ?? []) }
       : message

@@ -1,6 +1,16 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
 import type { JsonCount } from '@turnpike/core/internal'
-import { append, excess, extend, invalid, isObject, JSON_DEPTH, jsonCount, unsupported } from '@turnpike/core/internal'
+import {
+  append,
+  excess,
+  extend,
+  invalid,
+  isObject,
+  JSON_DEPTH,
+  jsonCount,
+  markdownImage,
+  unsupported,
+} from '@turnpike/core/internal'
 import { parseDataUrl } from '../data-url.js'
 import { parseJson } from '../json.js'
 import { openCalls } from '../open-calls.js'
@@ -52,9 +62,6 @@ interface Call {
 
 /** The media types that a result may have, on Gemini 3 and later (reference of FunctionResponsePart). */
 const inResults = /^(image\/(png|jpeg|webp)|application\/pdf|text\/plain)$/
-
-/** An image within Markdown, as some clients keep those of an answer. */
-const markdownImage = /!\[[^\]]{0,200}\]\((data:image\/(?:png|jpe?g|webp);base64,[A-Za-z0-9+/=]+)\)/
 
 const isTaken = (type: string): boolean =>
   type === 'application/pdf' || (/^(image|audio|video|text)\//.test(type) && type !== 'image/svg+xml')

@@ -1,0 +1,2 @@
+/** An image within Markdown, as some clients keep those of an answer. The group is its data URL. */
+export const markdownImage = /!\[[^\]]{0,200}\]\((data:image\/(?:png|jpe?g|webp);base64,[A-Za-z0-9+/=]+)\)/g
