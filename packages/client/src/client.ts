@@ -184,6 +184,8 @@ export function createClient(options: ClientOptions = {}): Client {
         if (data === '[DONE]') return
         yield eventOf(data, response) as StreamEvent<P>
       }
+      // A `fetch` that calls a handler directly may end the stream in place of breaking it.
+      rest.signal?.throwIfAborted()
       throw new PlatformError(response, { message: 'The stream broke off before its end', code: 'stream_incomplete' })
     },
     async upload(file, given = {}) {
