@@ -203,6 +203,46 @@ describe('an error', () => {
     expect(error).toMatchObject({ message: told.message, failure })
   })
 
+  // vLLM and Mistral; FastAPI; Cloudflare; Qwen; MiniMax, which has statuses of its own; Groq, which names the status so.
+  it.each<[family: string, status: number, message: string, error: object]>([
+    ['openai', 503, 'Died', { object: 'error', message: 'Died', type: 'InternalServerError', code: 503 }],
+    ['openai', 500, 'Died', { object: 'error', message: 'Died' }],
+    ['openai', 500, 'Died', { type: 'error', message: 'Died' }],
+    ['openai', 500, 'Died', { detail: 'Died' }],
+    ['openai', 500, 'Died', { success: false, errors: [{ code: 5007, message: 'Died' }] }],
+    ['openai', 500, 'Died', { code: 'InternalError', message: 'Died', request_id: 'r' }],
+    ['openai', 429, 'Slow', { choices: null, base_resp: { status_code: 1002, status_msg: 'Slow' } }],
+    ['openai', 402, 'Pay', { base_resp: { status_code: 1008, status_msg: 'Pay' } }],
+    ['openai', 500, 'Died', { base_resp: { status_code: 1000, status_msg: 'Died' } }],
+    ['openai', 400, 'No', { error: { message: 'No', code: 'tool_use_failed', status_code: 400 } }],
+    ['anthropic', 503, 'Died', { error: { message: 'Died', code: '503' } }],
+    ['anthropic', 500, 'Died', { error: 'Died' }],
+    ['anthropic', 529, 'Died', { error: { type: 'overloaded_error', message: 'Died' } }],
+    ['google', 500, 'Died', { error: 'Died' }],
+  ])('in place of an answer of %s is a %i: %s %j', async (family, status, message, error) => {
+    const failure = { kind: 'status', status, accepted: false }
+    await expect(scripted(family, error).chat!.complete(request, call)).rejects.toMatchObject({ message, failure })
+    const done = 'data: [DONE]\n\n'
+    expect((await streamed(scripted(family, error, done))).error).toMatchObject({ message, failure })
+    const [start] = families[family]!('stop', 'Hel').events
+    const { choices, error: later } = await streamed(scripted(family, start!, error, done))
+    expect(choices.map(({ finish_reason }) => finish_reason)).not.toContain('length')
+    expect(later).toMatchObject({ message, failure: { kind: 'status', status, accepted: true } })
+  })
+
+  it.each([
+    { message: 'You are next' },
+    { code: 0, message: 'ok' },
+    { choices: [], base_resp: { status_code: 0, status_msg: 'success' } },
+    { base_resp: { status_code: 0, status_msg: 'success' } },
+    { usage, detail: null, errors: [] },
+    { type: 'ping' },
+  ])('is no event that tells none: %j', async (event) => {
+    const { events } = families['openai']!('stop', 'Hello')
+    const { finish, error } = await streamed(scripted('openai', event, ...events.flatMap((one) => [one, event])))
+    expect([finish, error]).toEqual(['stop', undefined])
+  })
+
   it("of Gemini's form beside candidates ends the answer", async () => {
     const answer = {
       candidates: [{ content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' }],
