@@ -77,7 +77,9 @@ describe('an error answer of OpenAI', () => {
       caller: true,
       code: 'model_not_found',
     })
-    expect(meaning(410, { title: 'Gone', detail: "The model 'x' is no longer available." })).toMatchObject({ caller: true })
+    expect(meaning(410, { title: 'Gone', detail: "The model 'x' is no longer available." })).toMatchObject({
+      caller: true,
+    })
     expect(meaning(410, '<html>')).toMatchObject({ caller: false })
     expect(meaning(404, '<html>')).toMatchObject({ caller: false })
     expect(meaning(404)).toMatchObject({ caller: false })
