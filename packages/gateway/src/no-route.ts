@@ -3,19 +3,32 @@ import { scrubPath } from '@turnpike/core/internal'
 const chat = 'The gateway has the Chat Completions API: use POST /v1/chat/completions.'
 const none = 'The gateway does not offer this: use the provider’s own API.'
 
+/** What stands before the name of a resource in the addresses of vendors and proxies. */
+const base = String.raw`^(?:/(?:v\d\w*|openai|api))*/`
+const path = (form: string): RegExp => new RegExp(base + form, 'i')
+
 /** What to use in place of paths of vendors that the gateway does not have (ruling 43), by how they begin. */
 const instead: [path: RegExp, hint: string][] = [
-  [/^(\/openai)?(\/v1)?\/(responses|completions|conversations|assistants|threads|messages|complete|chat)\b/, chat],
-  [/^\/(openai\/deployments|v1\/engines)\//, `${chat} The model is a field of the body.`],
-  [/^\/v1(beta|alpha)?\/(models|publishers)\/.*:(\w*generateContent|countTokens)$/i, chat],
-  [/^\/v1(beta|alpha)?\/models\/.*:\w*embed\w*$/i, 'Use POST /v1/embeddings.'],
-  [/^(\/v1)?\/images\/(edits|variations)$/, 'Images are only generated: use POST /v1/images/generations.'],
+  [path('(deployments|engines)/.*completions$'), `${chat} The model is a field of the body.`],
+  [path('(deployments|engines)/.*embeddings$'), 'Use POST /v1/embeddings. The model is a field of the body.'],
+  [path('(projects|models|publishers)/.*:(\\w*generateContent|\\w*rawPredict|countTokens)$'), chat],
+  [path('(projects|models|publishers)/.*:\\w*embed\\w*$'), 'Use POST /v1/embeddings.'],
+  [path('model/.*/(converse|invoke)'), chat],
+  [path('images/(edits|variations)$'), 'Images are only generated: use POST /v1/images/generations.'],
   [
-    /^(\/v1)?\/audio\/translations$/,
+    path('audio/translations$'),
     'Use POST /v1/audio/transcriptions, and POST /v1/chat/completions to translate the text.',
   ],
   [
-    /^(\/v1)?\/(moderations|files|uploads|batches|vector_stores|fine_tuning|evals|containers|videos|realtime|rerank|ocr)\b/,
+    path(
+      '(responses|((fim|agents)/)?completions?|conversations|assistants|threads|messages|complete|chat|generate)\\b',
+    ),
+    chat,
+  ],
+  [
+    path(
+      '(moderations|files|uploads|batches|vector_stores|fine_tuning|fine-tunes|evals|containers|videos|realtime|(re)?rank|ocr|edits|skills|chatkit|organization|usage|dashboard|score|classify|tokenize|detokenize|search)\\b',
+    ),
     none,
   ],
 ]
@@ -28,6 +41,10 @@ export function nothingAt(path: string, has: (path: string) => boolean): string 
   const tidy = path.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1')
   const once = tidy.replace(/^(\/v1)+(?=\/)/, '')
   const meant = [tidy, `/v1${tidy}`, `/v1${once}`].find((one) => one !== path && has(one))
-  const hint = meant ? `Did you mean ${scrubPath(meant)}?` : instead.find(([form]) => form.test(tidy))?.[1]
-  return [`There is nothing at ${scrubPath(path)}.`, hint].filter(Boolean).join(' ')
+  const known = instead.find(([form]) => form.test(tidy))?.[1]
+  const other = `/v1${tidy.replace(new RegExp(base, 'i'), '/')}`
+  const hint = meant ?? (!known && other !== path && has(other) ? other : undefined)
+  return [`There is nothing at ${scrubPath(path)}.`, hint ? `Did you mean ${scrubPath(hint)}?` : known]
+    .filter(Boolean)
+    .join(' ')
 }

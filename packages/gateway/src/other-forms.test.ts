@@ -43,23 +43,32 @@ describe('a schema', () => {
   const schema = { type: 'object', properties: { x: { type: 'string' } } }
 
   it('of json_object is that of json_schema', () => {
-    expect(made({ response_format: { type: 'json_object', schema } })).toEqual([
-      { response_format: { type: 'json_schema', json_schema: { name: 'response', schema } } },
-      [],
+    for (const beside of [
+      { schema },
+      { response_schema: schema },
+      { json_schema: schema },
+      { json_schema: { schema } },
     ])
+      expect(made({ response_format: { type: 'json_object', ...beside } })).toEqual([
+        { response_format: { type: 'json_schema', json_schema: { name: 'response', schema } } },
+        [],
+      ])
     const plain = { response_format: { type: 'json_object' } }
     expect(made(plain)).toEqual([plain, []])
   })
 
-  it.each([{ type: 'json_schema' }, { type: 'json_schema', json_schema: 'x' }, { type: 'json_schema', schema }])(
-    'is missing in %j',
-    async (format) => {
-      const { chat, upstream } = await testGateway()
-      const response = await chat({ response_format: format })
-      expect([response.status, await errorOf(response)]).toMatchObject([400, { code: 'invalid_body' }])
-      expect(upstream.requests).toEqual([])
-    },
-  )
+  it.each([
+    { type: 'json_schema' },
+    { type: 'json_schema', json_schema: 'x' },
+    { type: 'json_schema', schema },
+    { type: 'json_schema', json_schema: {} },
+    { type: 'json_schema', json_schema: schema },
+  ])('is missing in %j', async (format) => {
+    const { chat, upstream } = await testGateway()
+    const response = await chat({ response_format: format })
+    expect([response.status, await errorOf(response)]).toMatchObject([400, { code: 'invalid_body' }])
+    expect(upstream.requests).toEqual([])
+  })
 })
 
 describe('an effort and a schema in other forms', () => {

@@ -40,17 +40,22 @@ function withEffort(request: ChatCompletionRequest, notes: Note[]): ChatCompleti
   return request
 }
 
+/** The schema that a format holds beside `json_object`: instructor's and Together's `schema`, LiteLLM's `response_schema`, Cohere's `json_schema`, which is one itself. */
+const schemaBeside = ({ schema, response_schema, json_schema }: Record<string, unknown>): unknown =>
+  schema ?? response_schema ?? (isObject(json_schema) ? (json_schema['schema'] ?? json_schema) : undefined)
+
 /**
- * `response_format: {type: "json_object", schema}`, as instructor and Together write a schema, in OpenAI's form.
- * @throws ApiError 400 for a `json_schema` without its body, as OpenAI answers
+ * `response_format: {type: "json_object", schema}` and the like, as other vendors and their clients write a schema, in OpenAI's form.
+ * @throws ApiError 400 for a `json_schema` without its body, or with neither name nor schema, as OpenAI answers
  */
 function withSchema(request: ChatCompletionRequest): ChatCompletionRequest {
   const format = request['response_format']
   if (!isObject(format)) return request
-  const { type, schema, json_schema } = format
-  if (type === 'json_object' && isObject(schema))
+  const { type, json_schema } = format
+  const schema = type === 'json_object' ? schemaBeside(format) : undefined
+  if (isObject(schema))
     return extend(request, { response_format: { type: 'json_schema', json_schema: { name: 'response', schema } } })
-  if (type === 'json_schema' && !isObject(json_schema))
+  if (type === 'json_schema' && (!isObject(json_schema) || !(json_schema['name'] ?? json_schema['schema'])))
     throw invalid('response_format.json_schema is missing: an object with a name and a schema', {
       field: 'response_format',
     })

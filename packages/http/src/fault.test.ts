@@ -57,6 +57,8 @@ describe('a fault is a sentence that begins with the field', () => {
     [{ format: 'verbose_json' }, 'format must be one of "json", "text", "srt", "vtt", not "verbose_json"'],
     [{ only: 'custom' }, 'only must be "function", not "custom"'],
     [{ parts: [{ type: 'text' }] }, 'parts.0.text is missing'],
+    [{ parts: [null] }, 'parts.0 must be an object, not null'],
+    [{ parts: ['x'] }, 'parts.0 must be an object, not "x"'],
     [{ parts: [{ type: 'x' }] }, 'parts.0.type must be one of "text", "image", "audio", not "x"'],
     [{ parts: [{}] }, 'parts.0.type is missing'],
     [{ id: 'x' }, 'id must be a UUID, not "x"'],

@@ -29,7 +29,10 @@ function given(received: string): string {
 
 /** What a field has to be of a list of literals: `("a" | "b")`. */
 function oneOf(expected: string): string {
-  const values = expected.replace(/[()]/g, '').split(' | ')
+  const values = expected
+    .replace(/[()]/g, '')
+    .split(' | ')
+    .map((value) => (value === 'Object' ? 'an object' : value === 'Array' ? 'an array' : value))
   return values.length > 1 ? `one of ${values.join(', ')}` : values[0]!
 }
 

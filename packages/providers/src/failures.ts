@@ -41,7 +41,7 @@ export function billed(error: UpstreamError, usage: Usage | undefined): Upstream
 const noPath = /^(404:? )?(page )?not found\W?$|no route matched/i
 
 /**
- * Whose fault an error status is. A 404 is the caller's only with an error of the API: a wrong base URL is answered with 404 as well, by a page, or
+ * Whose fault an error status is. A 404, or a 410 as NVIDIA and Cloudflare give it for a retired model, is the caller's only with an error of the API: a wrong base URL is answered with 404 as well, by a page, or
  * with a text that names nothing.
  * @param denied whether the answer says in other words that the key is invalid or that its account cannot pay
  */
@@ -53,7 +53,7 @@ export const faultOf = (
   caller:
     !denied &&
     ([400, 409, 413, 422].includes(status) ||
-      (status === 404 && typeof body === 'object' && message !== undefined && !noPath.test(message))),
+      ([404, 410].includes(status) && typeof body === 'object' && message !== undefined && !noPath.test(message))),
   credential: denied || [401, 402, 403].includes(status),
 })
 

@@ -63,10 +63,14 @@ const cases: [end: FinishReason, family: string, server: string, words: unknown[
   ['length', 'openai', 'Reka, SenseNova', ['context']],
   ['length', 'openai', 'watsonx', ['max_tokens', 'token_limit', 'time_limit']],
   ['length', 'openai', 'vLLM', ['repetition']],
+  ['length', 'openai', 'MiniMax', ['max_output']],
+  ['length', 'openai', "OpenAI's Responses", ['max_output_tokens']],
   ['length', 'anthropic', 'Claude', ['max_tokens', 'model_context_window_exceeded']],
   ['length', 'anthropic', 'compatible servers', ['length', 'model_length']],
   ['length', 'google', 'Gemini', ['MAX_TOKENS']],
   ['content_filter', 'openai', 'Zhipu, Hunyuan, SenseNova', ['sensitive']],
+  ['content_filter', 'openai', 'GigaChat', ['blacklist']],
+  ['content_filter', 'openai', 'the AI SDK', ['content-filter']],
   ['content_filter', 'openai', 'Bedrock', ['content_filtered', 'guardrail_intervened']],
   ['content_filter', 'openai', 'Cohere', ['ERROR_TOXIC']],
   ['content_filter', 'openai', 'Claude by others', ['refusal']],
@@ -109,7 +113,8 @@ const failures: [family: string, server: string, words: string[]][] = [
   ['openai', 'DeepSeek', ['insufficient_system_resource', 'aborted']],
   ['openai', 'Zhipu', ['network_error']],
   ['openai', 'vLLM, SGLang', ['abort']],
-  ['openai', 'TensorRT-LLM', ['timeout', 'cancelled']],
+  ['openai', 'TensorRT-LLM', ['timeout', 'cancelled', 'canceled']],
+  ['openai', "OpenAI's Responses", ['failed']],
   ['openai', 'Cohere', ['ERROR', 'TIMEOUT', 'USER_CANCEL']],
   ['anthropic', 'compatible servers', ['error', 'insufficient_system_resource', 'network_error']],
   ['google', 'compatible servers', ['ERROR']],
@@ -196,6 +201,46 @@ describe('an error', () => {
     const start = { choices: [{ index: 0, delta: { content: '' }, finish_reason: null }] }
     const { error } = await streamed(scripted('openai', start, make('delta'), 'data: [DONE]\n\n'))
     expect(error).toMatchObject({ message: told.message, failure })
+  })
+
+  // vLLM and Mistral; FastAPI; Cloudflare; Qwen; MiniMax, which has statuses of its own; Groq, which names the status so.
+  it.each<[family: string, status: number, message: string, error: object]>([
+    ['openai', 503, 'Died', { object: 'error', message: 'Died', type: 'InternalServerError', code: 503 }],
+    ['openai', 500, 'Died', { object: 'error', message: 'Died' }],
+    ['openai', 500, 'Died', { type: 'error', message: 'Died' }],
+    ['openai', 500, 'Died', { detail: 'Died' }],
+    ['openai', 500, 'Died', { success: false, errors: [{ code: 5007, message: 'Died' }] }],
+    ['openai', 500, 'Died', { code: 'InternalError', message: 'Died', request_id: 'r' }],
+    ['openai', 429, 'Slow', { choices: null, base_resp: { status_code: 1002, status_msg: 'Slow' } }],
+    ['openai', 402, 'Pay', { base_resp: { status_code: 1008, status_msg: 'Pay' } }],
+    ['openai', 500, 'Died', { base_resp: { status_code: 1000, status_msg: 'Died' } }],
+    ['openai', 400, 'No', { error: { message: 'No', code: 'tool_use_failed', status_code: 400 } }],
+    ['anthropic', 503, 'Died', { error: { message: 'Died', code: '503' } }],
+    ['anthropic', 500, 'Died', { error: 'Died' }],
+    ['anthropic', 529, 'Died', { error: { type: 'overloaded_error', message: 'Died' } }],
+    ['google', 500, 'Died', { error: 'Died' }],
+  ])('in place of an answer of %s is a %i: %s %j', async (family, status, message, error) => {
+    const failure = { kind: 'status', status, accepted: false }
+    await expect(scripted(family, error).chat!.complete(request, call)).rejects.toMatchObject({ message, failure })
+    const done = 'data: [DONE]\n\n'
+    expect((await streamed(scripted(family, error, done))).error).toMatchObject({ message, failure })
+    const [start] = families[family]!('stop', 'Hel').events
+    const { choices, error: later } = await streamed(scripted(family, start!, error, done))
+    expect(choices.map(({ finish_reason }) => finish_reason)).not.toContain('length')
+    expect(later).toMatchObject({ message, failure: { kind: 'status', status, accepted: true } })
+  })
+
+  it.each([
+    { message: 'You are next' },
+    { code: 0, message: 'ok' },
+    { choices: [], base_resp: { status_code: 0, status_msg: 'success' } },
+    { base_resp: { status_code: 0, status_msg: 'success' } },
+    { usage, detail: null, errors: [] },
+    { type: 'ping' },
+  ])('is no event that tells none: %j', async (event) => {
+    const { events } = families['openai']!('stop', 'Hello')
+    const { finish, error } = await streamed(scripted('openai', event, ...events.flatMap((one) => [one, event])))
+    expect([finish, error]).toEqual(['stop', undefined])
   })
 
   it("of Gemini's form beside candidates ends the answer", async () => {

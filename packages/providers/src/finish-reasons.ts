@@ -6,7 +6,7 @@ type End = FinishReason | 'failure' | 'unusable'
 
 /**
  * The words of all vendors and servers, by their references; any other, such as `eos_token`, `pause_turn` or `OTHER`, is `stop`. In any
- * case, as Google's OpenAI-compatible API passes on Gemini's.
+ * case, as Google's OpenAI-compatible API passes on Gemini's, and with hyphens, as the AI SDK writes them.
  */
 const words: Record<Exclude<End, 'stop'>, string[]> = {
   tool_calls: ['tool_calls', 'function_call', 'tool_use', 'tool_call'],
@@ -18,6 +18,10 @@ const words: Record<Exclude<End, 'stop'>, string[]> = {
     'model_context_window_exceeded',
     // Mistral: the context window
     'model_length',
+    // MiniMax: the context window
+    'max_output',
+    // OpenAI's Responses, of which proxies pass on the reason
+    'max_output_tokens',
     // Cohere: the context window
     'error_limit',
     // Reka, SenseNova: the context window
@@ -34,6 +38,8 @@ const words: Record<Exclude<End, 'stop'>, string[]> = {
     'refusal',
     // Zhipu, Hunyuan, SenseNova
     'sensitive',
+    // GigaChat
+    'blacklist',
     // Cohere
     'error_toxic',
     // Bedrock
@@ -52,11 +58,13 @@ const words: Record<Exclude<End, 'stop'>, string[]> = {
     'image_prohibited_content',
   ],
   failure: [
-    // Mistral, OpenRouter, Cohere, Together, vLLM, watsonx
+    // Mistral, OpenRouter, Cohere, Together, vLLM, watsonx, GigaChat
     'error',
     // DeepSeek
     'insufficient_system_resource',
     'aborted',
+    // OpenAI's Responses
+    'failed',
     // Zhipu
     'network_error',
     // vLLM, SGLang
@@ -65,6 +73,7 @@ const words: Record<Exclude<End, 'stop'>, string[]> = {
     'timeout',
     // TensorRT-LLM, watsonx: by somebody else, as the gateway reads no further where it cancels
     'cancelled',
+    'canceled',
     // Cohere
     'user_cancel',
   ],
@@ -84,7 +93,7 @@ const words: Record<Exclude<End, 'stop'>, string[]> = {
 /** What a finish reason means; `content_filter: RECITATION` and the like, of Google's OpenAI-compatible API, by the first of its words that is known. */
 export function endOf(reason: unknown): End {
   if (typeof reason !== 'string') return 'stop'
-  for (const word of reason.toLowerCase().split(/\W+/))
+  for (const word of reason.toLowerCase().replaceAll('-', '_').split(/\W+/))
     for (const [end, list] of Object.entries(words)) if (list.includes(word)) return end as End
   return 'stop'
 }

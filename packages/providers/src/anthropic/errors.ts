@@ -32,9 +32,11 @@ export function errors(answer: ErrorAnswer): ErrorMeaning {
   }
 }
 
-/** The error in the body of a 200 response or in a stream event; undefined if there is none. */
+/** The error in the body of a 200 response or in a stream event, also in OpenAI's form, as proxies have it; undefined if there is none. */
 export function toldError(provider: string, body: unknown, begun: boolean): UpstreamError | undefined {
-  const { type, error } = (body ?? {}) as { type?: unknown; error?: { type?: string } | null }
-  if (type !== 'error') return undefined
-  return statusError(provider, errors, { status: Number(statuses[error?.type ?? '']) || 500, body }, begun)
+  const { type, error } = (body ?? {}) as { type?: unknown; error?: { type?: string; code?: unknown } | null }
+  if (type !== 'error' && !error) return undefined
+  const code = Number(error?.code)
+  const status = statuses[error?.type ?? ''] ?? (code >= 400 && code <= 599 ? code : 500)
+  return statusError(provider, errors, { status, body }, begun)
 }

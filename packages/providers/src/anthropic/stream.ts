@@ -170,8 +170,10 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       case 'message_stop':
         done = true
         break
-      case 'error':
-        throw toldError(provider, event, id !== undefined)!
+      default: {
+        const told = toldError(provider, event, id !== undefined)
+        if (told) throw told
+      }
     }
   }
 

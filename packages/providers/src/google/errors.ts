@@ -50,5 +50,5 @@ export function toldError(provider: string, body: unknown, begun: boolean): Upst
   if (!error) return undefined
   const code = Number(error['code'])
   const status = code >= 400 && code <= 599 ? code : 500
-  return statusError(provider, errors, { status, body: { error } }, begun)
+  return statusError(provider, errors, { status, body }, begun)
 }

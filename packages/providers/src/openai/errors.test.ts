@@ -72,11 +72,15 @@ describe('an error answer of OpenAI', () => {
   it.each([301, 408, 429, 500, 502, 503, 529])('with %i is the fault of neither', (status) =>
     expect(meaning(status)).toMatchObject({ caller: false, credential: false }),
   )
-  it('with 404 is the fault of the caller only in the form of OpenAI', () => {
+  it('with 404 or 410 is the fault of the caller only in the form of OpenAI', () => {
     expect(meaning(404, { error: { message: 'No model', code: 'model_not_found' } })).toMatchObject({
       caller: true,
       code: 'model_not_found',
     })
+    expect(meaning(410, { title: 'Gone', detail: "The model 'x' is no longer available." })).toMatchObject({
+      caller: true,
+    })
+    expect(meaning(410, '<html>')).toMatchObject({ caller: false })
     expect(meaning(404, '<html>')).toMatchObject({ caller: false })
     expect(meaning(404)).toMatchObject({ caller: false })
   })

@@ -1,4 +1,5 @@
 import type { UpstreamError } from '@turnpike/core'
+import { isObject } from '@turnpike/core/internal'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
 import { errorObject, errorText } from '../error-text.js'
 import { failed, faultOf, malformed, statusError } from '../failures.js'
@@ -21,12 +22,38 @@ export function errors(answer: ErrorAnswer): ErrorMeaning {
   }
 }
 
+/** The statuses of MiniMax's codes, which it sends with 200 (its error codes). */
+const ofMinimax: Record<number, number> = {
+  1002: 429,
+  1004: 401,
+  1008: 402,
+  1026: 400,
+  1039: 429,
+  2013: 400,
+  2049: 401,
+}
+
+/**
+ * Whether an answer or event is an error: `error` beside whatever else, or, without choices, vLLM's `object`, FastAPI's `detail`, Cloudflare's `errors`,
+ * MiniMax's `base_resp` and Qwen's `code` beside a message. A message alone may tell the progress.
+ */
+function isError(body: Record<string, unknown>): boolean {
+  const { error, choices, object, type, detail, errors: list, base_resp: base, code } = body
+  if (error) return true
+  if (Array.isArray(choices)) return false
+  if (isObject(base) && base['status_code'] === 0) return false
+  return (
+    (object === 'error' || type === 'error' || Boolean(detail ?? list ?? base ?? code)) && errorText(body) !== undefined
+  )
+}
+
 /** The error in the body of a 200 response or in a stream event; undefined if there is none. */
 export function toldError(provider: string, body: unknown, begun: boolean): UpstreamError | undefined {
-  const { error } = (body ?? {}) as { error?: unknown }
-  if (!error) return undefined
-  const { code, status } = (typeof error === 'object' ? error : {}) as Record<string, unknown>
-  const told = [code, status].map(Number).find((number) => number >= 400 && number <= 599)
+  if (!isObject(body) || !isError(body)) return undefined
+  const { code, status, status_code, http_code } = errorObject(body)
+  const { status_code: number } = (body['base_resp'] ?? {}) as { status_code?: number }
+  const codes = [code, status, status_code, http_code, ofMinimax[number ?? 0]]
+  const told = codes.map(Number).find((one) => one >= 400 && one <= 599)
   return statusError(provider, errors, { status: told ?? 500, body }, begun)
 }
 

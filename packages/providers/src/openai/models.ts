@@ -61,6 +61,6 @@ export const openaiCatalogue: Record<string, Capability[]> = {
 export const isOpenaiModel = (model: string): boolean =>
   /^(ft:)?(gpt-|chatgpt-|o\d|text-embedding-|tts-|whisper-|dall-e-)/.test(model)
 
-/** Whether a model is one of OpenAI's API. Not gpt-oss, which others serve. */
+/** Whether a model is one of OpenAI's API. Not gpt-oss, which others serve, nor GPT-Neo, GPT-NeoX, GPT-J and GPT-SW3, which are others'. */
 export const isOwnModel = (model: string): boolean =>
-  /^(ft:)?(gpt-(?!oss)|chatgpt-|chat-latest|o\d|codex-|computer-use)/.test(model)
+  /^(ft:)?(gpt-(?!oss|neo|j-|sw3)|chatgpt-|chat-latest|o\d|codex-|computer-use)/.test(model)

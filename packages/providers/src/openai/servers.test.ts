@@ -24,7 +24,7 @@ function fitted(baseURL: string | undefined, fields: object) {
 describe('D1: the role developer', () => {
   const told = [{ role: 'developer', content: 'Be brief.', name: 'x' }, ...messages]
   it.each(
-    `deepseek-chat deepseek-v4-pro kimi-k3 glm-5.3-flash mistral-large-latest qwen3-max my-deployment gpt-oss-120b openai/gpt-oss-20b meta-llama/Llama-3.3-70B-Instruct accounts/x/models/y grok-4 omni`.split(
+    `deepseek-chat deepseek-v4-pro kimi-k3 glm-5.3-flash mistral-large-latest qwen3-max my-deployment gpt-oss-120b openai/gpt-oss-20b meta-llama/Llama-3.3-70B-Instruct accounts/x/models/y grok-4 omni gpt-neox-20b gpt-j-6b gpt-sw3-20b`.split(
       ' ',
     ),
   )('is system to %s', (model) => {

@@ -158,8 +158,11 @@ export function streamDecoder(provider: string, model: string, tagged: ChatOptio
     if (chunk === undefined) throw malformed(provider, 'An event of the answer is not JSON')
     const reported = chunk && reportOf(chunk)
     if (reported) report(reported)
-    if (chunk?.error) throw toldError(provider, chunk, begun)!
-    if (!Array.isArray(chunk?.choices)) return
+    if (chunk?.error || !Array.isArray(chunk?.choices)) {
+      const told = toldError(provider, chunk, begun)
+      if (told) throw told
+      return
+    }
     if (chunk.choices.length > 0 && !begun) {
       begun = true
       const { choices: _, usage: __, obfuscation: ___, ...head } = chunk

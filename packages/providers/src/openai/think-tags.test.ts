@@ -46,16 +46,21 @@ describe('thoughts in tags', () => {
     ['The tag <think>x</think>', undefined, 'The tag <think>x</think>'],
     ['<b>Hello</b>', undefined, '<b>Hello</b>'],
     ['<thinker>Hello', undefined, '<thinker>Hello'],
-    // Anthropic's and others' prompts, Gemma and Gemini, Magistral, Kimi, Seed-OSS
+    // Anthropic's and others' prompts, Gemma and Gemini, Magistral, Kimi, Seed-OSS, Command A
     ['<thinking>Hm.</think></thinking>Hello', 'Hm.</think>', 'Hello'],
     ['<thought>Hm.</thought>Hello', 'Hm.', 'Hello'],
     ['<reasoning>Hm.</reasoning>Hello', 'Hm.', 'Hello'],
     ['[THINK]Hm.[/THINK]Hello', 'Hm.', 'Hello'],
     ['◁think▷Hm.◁/think▷Hello', 'Hm.', 'Hello'],
     ['<seed:think>Hm.</seed:think>Hello', 'Hm.', 'Hello'],
+    ['<|START_THINKING|>Hm.<|END_THINKING|>Hello', 'Hm.', 'Hello'],
     // The prompt has the opening tag.
     ['Hm.\n</think>\n\nHello', 'Hm.', 'Hello', 'open'],
     ['\nHm.', 'Hm.', '', 'open'],
+    ['<think>\nHm.</think>Hello', 'Hm.', 'Hello', 'open'],
+    ['<b>Hm.</think>Hello', '<b>Hm.', 'Hello', 'open'],
+    ['</think>Hello', undefined, 'Hello', 'open'],
+    ['Hm.</think><think>So.</think>Hello', 'Hm.So.', 'Hello', 'open'],
     ['Hm.</think>Hello', undefined, 'Hm.</think>Hello', true],
   ])('%j are separated, whole and wherever it is cut', async (content, thoughts, text, option = true) => {
     expect(await whole(content, option)).toEqual([thoughts, text])

@@ -1,4 +1,4 @@
-/** The tags between which models put their thoughts: most open ones; Magistral; Kimi k1.5; Seed-OSS. */
+/** The tags between which models put their thoughts: most open ones; Magistral; Kimi k1.5; Seed-OSS; Command A Reasoning. */
 const TAGS: [open: string, close: string][] = [
   ['<think>', '</think>'],
   ['<thinking>', '</thinking>'],
@@ -7,6 +7,7 @@ const TAGS: [open: string, close: string][] = [
   ['[THINK]', '[/THINK]'],
   ['◁think▷', '◁/think▷'],
   ['<seed:think>', '</seed:think>'],
+  ['<|START_THINKING|>', '<|END_THINKING|>'],
 ]
 
 /** Most blanks that are held back: before the first tag, and before a closing one. */
@@ -33,7 +34,9 @@ export interface ThinkTags {
  */
 export function thinkTags(given: true | 'open'): ThinkTags {
   /** Where the content is: before its first character, within a thought, or after the thoughts. */
-  let state: 'before' | 'thought' | 'text' = given === 'open' ? 'thought' : 'before'
+  let state: 'before' | 'thought' | 'text' = 'before'
+  /** What a content is that begins without a tag. Where the prompt has the tag, some models say it all the same. */
+  let untagged: 'thought' | 'text' = given === 'open' ? 'thought' : 'text'
   let close = TAGS[0]![1]
   let held = ''
   /** Whether nothing has come since a tag: blanks that follow it are part of nothing. */
@@ -68,11 +71,15 @@ export function thinkTags(given: true | 'open'): ThinkTags {
         close = tag[1]
         rest = said.slice(tag[0].length)
         state = 'thought'
+        untagged = 'text'
         afterTag = true
       } else if (rest.length <= BLANKS && TAGS.some(([open]) => open.startsWith(said))) {
         held = rest
         return [thoughts, '']
-      } else state = 'text'
+      } else {
+        state = untagged
+        untagged = 'text'
+      }
     }
   }
 
@@ -92,7 +99,7 @@ export function thinkTags(given: true | 'open'): ThinkTags {
       const rest = held
       held = ''
       const before = typeof fields['content'] === 'string' ? fields['content'] : ''
-      put(fields, state === 'thought' ? [rest.trimEnd(), before] : ['', before + rest])
+      put(fields, state === 'thought' || untagged === 'thought' ? [rest.trimEnd(), before] : ['', before + rest])
     },
   }
 }

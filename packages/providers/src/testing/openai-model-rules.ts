@@ -66,7 +66,7 @@ const hasPart = ({ messages }: Json, types: RegExp): boolean =>
   )
 
 /** What servers of other models say to the role `developer`, here in vLLM's words. */
-const isOwn = /^(gpt-(?!oss)|chatgpt-|chat-latest|o\d|codex-|text-|computer-)/
+const isOwn = /^(gpt-(?!oss|neo|j-|sw3)|chatgpt-|chat-latest|o\d|codex-|text-|computer-)/
 const hasDeveloper = ({ messages }: Json): boolean =>
   Array.isArray(messages) && (messages as Json[]).some((message) => message?.['role'] === 'developer')
 
