@@ -18,7 +18,7 @@ import type { Repeatable, Retry } from './refusals.js'
 import { Refusals } from './refusals.js'
 import { dismiss } from './transport.js'
 import type { Outgoing, Upstream } from './upstream.js'
-import { callJson, callText, readJson, send } from './upstream.js'
+import { callJson, readJson, send, wholeText } from './upstream.js'
 
 /** The endpoints of a provider besides chat. */
 export type Endpoints = Pick<Provider, 'fits' | 'embeddings' | 'images' | 'speech' | 'transcription'>
@@ -145,7 +145,10 @@ export function createProvider(options: ProviderOptions): Provider {
   }
 
   const complete = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> => {
-    const text = await callText(upstream, translate(request, call), call)
+    const translated = translate(request, call)
+    // Only awaited if it is a promise, because each `await` defers the request by a microtask.
+    const response = await send(upstream, translated instanceof Promise ? await translated : translated, call)
+    const text = await wholeText(upstream, response, call)
     if (EVENTS.test(text)) return readEvents(text, request)
     return readJson(upstream, text, chat.usage, (body) => chat.response(body, request))
   }

@@ -169,7 +169,8 @@ export function wholeText(
   return readText(response, limit, memory).then(
     (text) => {
       if (text === undefined) throw unreported(tooLarge(id, `The answer is larger than ${limit} bytes`))
-      return text
+      // To decode and to parse tens of megabytes are two steps, and other requests have their turn in between.
+      return text.length > LONG ? nextTurn().then(() => text) : text
     },
     (cause: unknown) => {
       if (signal.aborted) throw signal.reason
@@ -185,39 +186,26 @@ export function wholeText(
  * @param values that it may have, default three million, and half as many fields
  * @throws UpstreamError; `malformed` for more values, and for anything that `read` throws
  */
-export async function readJson<T>(
+export function readJson<T>(
   { id }: Upstream,
   text: string,
   usageOf: (body: object) => Usage | undefined,
   read: (body: object) => T | Promise<T>,
   values?: number,
-): Promise<T> {
+): T | Promise<T> {
   const tooMuch = excessOf(text, values)
   if (tooMuch) throw unreported(tooLarge(id, `The answer ${tooMuch}`))
   const value = parseJson(text)
   if (typeof value !== 'object' || value === null) throw malformed(id, 'The answer is not JSON')
+  const fail = (error: unknown): never => {
+    throw billed(UpstreamError.is(error) ? error : malformed(id, 'The answer is invalid', error), usageOf(value))
+  }
   try {
     const made = read(value)
-    return made instanceof Promise ? await made : made
+    return made instanceof Promise ? made.catch(fail) : made
   } catch (error) {
-    const usage = usageOf(value)
-    throw billed(UpstreamError.is(error) ? error : malformed(id, 'The answer is invalid', error), usage)
+    return fail(error)
   }
-}
-
-/** Sends a request and resolves with the text of its response. @throws UpstreamError */
-export async function callText(
-  upstream: Upstream,
-  request: Outgoing | Promise<Outgoing>,
-  call: UpstreamCall,
-  headers?: Record<string, string>,
-): Promise<string> {
-  // Only awaited if it is a promise, because each `await` defers the request by a microtask.
-  const translated = request instanceof Promise ? await request : request
-  const text = await wholeText(upstream, await send(upstream, translated, call, headers), call)
-  // To decode and to parse tens of megabytes are two steps, and other requests have their turn in between.
-  if (text.length > LONG) await nextTurn()
-  return text
 }
 
 /** Sends a request and converts its JSON response as {@link readJson} does. @throws UpstreamError */
@@ -230,5 +218,8 @@ export async function callJson<T>(
   headers?: Record<string, string>,
   values?: number,
 ): Promise<T> {
-  return readJson(upstream, await callText(upstream, request, call, headers), usageOf, read, values)
+  // Only awaited if it is a promise, because each `await` defers the request by a microtask.
+  const translated = request instanceof Promise ? await request : request
+  const text = await wholeText(upstream, await send(upstream, translated, call, headers), call)
+  return readJson(upstream, text, usageOf, read, values)
 }

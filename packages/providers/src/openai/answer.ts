@@ -34,13 +34,15 @@ type Loose = Record<string, unknown>
 const loose = (value: unknown): Loose => (isObject(value) ? value : {})
 
 /** The largest of the counts; 0 if none is one. Servers fill the standard field with 0 beside their own. */
-const largest = (...values: unknown[]): number => Math.max(0, ...values.map((value) => count(value) ?? 0))
-
-/** `details` with the counts that are not 0. */
-function detailed(details: Loose, counts: Record<string, number>): Loose | undefined {
-  const added = Object.entries(counts).filter(([, tokens]) => tokens > 0)
-  return added.length > 0 ? extend(details, Object.fromEntries(added)) : undefined
+function largest(...values: unknown[]): number {
+  let most = 0
+  for (const value of values) most = Math.max(most, count(value) ?? 0)
+  return most
 }
+
+/** `details` with a count, if that is not 0. */
+const counting = (details: Loose, field: string, tokens: number): Loose =>
+  tokens > 0 && details[field] !== tokens ? extend(details, { [field]: tokens }) : details
 
 /**
  * Normalizes the upstream's usage to OpenAI's fields, and keeps its own; undefined if it has no token counts. `total_tokens` is always the sum
@@ -96,17 +98,18 @@ export function toUsage(value: unknown, timings?: unknown, model = ''): Usage | 
   if (reasoning_tokens > 0 && (rest === reasoning_tokens || count(usage['citation_tokens']) !== undefined))
     completion += reasoning_tokens
 
-  const { prompt_tokens: _, completion_tokens: __, ...details } = usage
-  const ofPrompt = detailed(promptDetails, { cached_tokens, cache_write_tokens })
-  const ofCompletion = detailed(completionDetails, { reasoning_tokens })
-  return {
+  const told: Usage = extend(usage, {
     prompt_tokens: prompt,
     completion_tokens: completion,
-    ...details,
-    ...(ofPrompt && { prompt_tokens_details: ofPrompt }),
-    ...(ofCompletion && { completion_tokens_details: ofCompletion }),
     total_tokens: prompt + completion,
+  })
+  if (cached_tokens + cache_write_tokens > 0) {
+    const ofCached = counting(promptDetails, 'cached_tokens', cached_tokens)
+    told['prompt_tokens_details'] = counting(ofCached, 'cache_write_tokens', cache_write_tokens)
   }
+  if (reasoning_tokens > 0)
+    told['completion_tokens_details'] = counting(completionDetails, 'reasoning_tokens', reasoning_tokens)
+  return told
 }
 
 /**
