@@ -31,7 +31,8 @@ export function separateThoughts(fields: Record<string, unknown>): void {
 
 type Loose = Record<string, unknown>
 
-const loose = (value: unknown): Loose => (isObject(value) ? value : {})
+const none: Loose = Object.freeze({})
+const loose = (value: unknown): Loose => (isObject(value) ? value : none)
 
 /** The largest of the counts; 0 if none is one. Servers fill the standard field with 0 beside their own. */
 function largest(...values: unknown[]): number {
