@@ -33,74 +33,37 @@ const texts = [
 export const refusesParameter = (text: string, codes: unknown[]): boolean =>
   codes.some((code) => refusals.includes(code as string)) || texts.some((form) => form.test(text))
 
-/**
- * The fields that a client can do without, by their names at upstreams in lower case and without other characters than letters and digits. Never
- * here are messages, tools and the model; of the limit, only its other name is sent.
- */
-const fields: Record<string, string[]> = {
-  temperature: ['temperature'],
-  topp: ['top_p'],
-  topk: ['top_k'],
-  minp: ['min_p'],
-  seed: ['seed'],
-  randomseed: ['seed'],
-  frequencypenalty: ['frequency_penalty'],
-  presencepenalty: ['presence_penalty'],
-  repetitionpenalty: ['repetition_penalty'],
-  penalty: ['frequency_penalty', 'presence_penalty'],
-  penalties: ['frequency_penalty', 'presence_penalty'],
-  logitbias: ['logit_bias'],
-  logprobs: ['logprobs', 'top_logprobs'],
-  responselogprobs: ['logprobs', 'top_logprobs'],
-  toplogprobs: ['top_logprobs'],
-  stop: ['stop'],
-  stopsequences: ['stop'],
-  reasoningeffort: ['reasoning_effort'],
-  reasoning: ['reasoning_effort'],
-  effort: ['reasoning_effort'],
-  outputconfigeffort: ['reasoning_effort'],
-  thinking: ['reasoning_effort'],
-  adaptivethinking: ['reasoning_effort'],
-  thinkingconfig: ['reasoning_effort'],
-  thinkingtype: ['reasoning_effort'],
-  budgettokens: ['reasoning_effort'],
-  includethoughts: ['reasoning_effort'],
-  thinkinglevel: ['reasoning_effort'],
-  thinkingbudget: ['reasoning_effort'],
-  verbosity: ['verbosity'],
-  textverbosity: ['verbosity'],
-  streamoptions: ['stream_options'],
-  includeusage: ['stream_options'],
-  paralleltoolcalls: ['parallel_tool_calls'],
-  disableparalleltooluse: ['parallel_tool_calls'],
-  toolchoicedisableparalleltooluse: ['parallel_tool_calls'],
-  servicetier: ['service_tier'],
-  encodingformat: ['encoding_format'],
-  base64: ['encoding_format'],
-  base64encoding: ['encoding_format'],
-  strict: ['strict'],
-  responseformat: ['response_format'],
-  responseformattype: ['response_format'],
-  outputformat: ['response_format'],
-  outputconfigformat: ['response_format'],
-  structuredoutput: ['response_format'],
-  structuredoutputs: ['response_format'],
-  jsonschema: ['response_format'],
-  jsonobject: ['response_format'],
-  jsonmode: ['response_format'],
-  responseschema: ['response_format'],
-  responsejsonschema: ['response_format'],
-  responsemimetype: ['response_format'],
-  prediction: ['prediction'],
-  user: ['user'],
-  safetyidentifier: ['safety_identifier'],
-  metadata: ['metadata'],
-  store: ['store'],
-  promptcachekey: ['prompt_cache_key'],
-  promptcacheretention: ['prompt_cache_retention'],
-  maxtokens: ['max_tokens'],
-  maxcompletiontokens: ['max_completion_tokens'],
-}
+/** The fields that a client can do without. Never here are messages, tools and the model; of the limit, only its other name is sent. */
+const dispensable =
+  'temperature top_p top_k min_p seed frequency_penalty presence_penalty repetition_penalty logit_bias top_logprobs stop reasoning_effort verbosity ' +
+  'stream_options parallel_tool_calls service_tier encoding_format strict response_format prediction user safety_identifier metadata store ' +
+  'prompt_cache_key prompt_cache_retention max_tokens max_completion_tokens'
+/** Their other names at upstreams. */
+const synonyms: [fields: string, names: string][] = [
+  ['seed', 'random_seed'],
+  ['frequency_penalty presence_penalty', 'penalty penalties'],
+  ['logprobs top_logprobs', 'logprobs response_logprobs'],
+  ['stop', 'stop_sequences'],
+  [
+    'reasoning_effort',
+    'reasoning effort output_config.effort thinking thinking.type adaptive_thinking thinking_config thinking_level thinking_budget budget_tokens include_thoughts',
+  ],
+  ['verbosity', 'text.verbosity'],
+  ['stream_options', 'include_usage'],
+  ['parallel_tool_calls', 'disable_parallel_tool_use tool_choice.disable_parallel_tool_use'],
+  ['encoding_format', 'base64 base64_encoding'],
+  [
+    'response_format',
+    'response_format.type output_format output_config.format structured_output structured_outputs json_schema json_object json_mode response_schema response_json_schema response_mime_type',
+  ],
+]
+/** The fields by what is left of a name or path: its letters and digits. */
+const fields = new Map<string, string[]>([
+  ...dispensable.split(' ').map((name): [string, string[]] => [plain(name), [name]]),
+  ...synonyms.flatMap(([of, names]) =>
+    names.split(' ').map((name): [string, string[]] => [plain(name), of.split(' ')]),
+  ),
+])
 
 /** The values that are documented, of fields whose value may be refused alone. Any other is a fault of the caller. */
 export const documented: Record<string, readonly string[] | undefined> = {
@@ -170,8 +133,6 @@ const sentences: [form: RegExp, field: string][] = [
   ],
 ]
 
-const known = (name: string): string[] | undefined => (Object.hasOwn(fields, name) ? fields[name] : undefined)
-
 const stepsOf = (path: string): string[] => path.split(/[.,[\]'"` ]+/).map(plain)
 
 /**
@@ -181,11 +142,11 @@ const stepsOf = (path: string): string[] => path.split(/[.,[\]'"` ]+/).map(plain
 function fieldsOf(path: string): string[] | undefined {
   const steps = stepsOf(path).filter((step) => /[a-z]/.test(step))
   while (steps[0] === 'body' || steps[0] === 'generationconfig') steps.shift()
-  if (steps.at(-1) === 'strict') return fields['strict']
+  if (steps.at(-1) === 'strict') return ['strict']
   for (let end = steps.length; end > 0; end--) {
-    const found = known(steps.slice(0, end).join(''))
+    const found = fields.get(steps.slice(0, end).join(''))
     if (!found) continue
-    if (steps.slice(end).every((step) => known(step)?.[0] === found[0])) return found
+    if (steps.slice(end).every((step) => fields.get(step)?.[0] === found[0])) return found
     return found[0] === 'response_format' ? ['schemas'] : undefined
   }
   return undefined
@@ -196,7 +157,7 @@ function nameIn(words: string, isQuoted: boolean, fromEnd: boolean): string | un
   const list = words.split(/[ '"`]+/).filter((word) => word !== '')
   for (let count = list.length; count > 0; count--) {
     const name = plain((fromEnd ? list.slice(-count) : list.slice(0, count)).join(''))
-    if (known(name) && (isQuoted || !everyday.has(name))) return name
+    if (fields.has(name) && (isQuoted || !everyday.has(name))) return name
   }
   return undefined
 }
@@ -240,7 +201,7 @@ function sentenceOf(match: RegExpMatchArray): Said | undefined {
   const name = nameIn(words, quote !== '' && end !== '', fromEnd)
   if (name === undefined) return undefined
   const [before, after] = around(all, words)
-  return { at: match.index!, fields: known(name), words: [before === '' ? name + after : before + name] }
+  return { at: match.index!, fields: fields.get(name), words: [before === '' ? name + after : before + name] }
 }
 
 const inPrint = (text: string, forms: RegExp[]): Said[] =>
