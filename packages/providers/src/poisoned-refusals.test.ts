@@ -24,7 +24,7 @@ const poisons = [
 const asked = (content: string, fields: object = {}) =>
   ({ ...asking, messages: [{ role: 'user', content }], ...fields }) as ChatCompletionRequest
 
-describe("a caller's words in an error", () => {
+describe("threat 63: a caller's words in an error", () => {
   it.each(poisons)('are no refusal, wherever they stand: %s', (words) => {
     const url = `https://images.example/x?${words}`
     const schema = { name: 'x', schema: { type: 'object', properties: { [words]: { type: 'object' } } } }
