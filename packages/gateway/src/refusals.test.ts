@@ -3,7 +3,7 @@ import { createRouter, openai } from '@turnpike/providers'
 import { fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { adminGateway } from '../../../test/support/admin.js'
-import { answer } from '../../../test/support/gateway.js'
+import { answer, withKey } from '../../../test/support/gateway.js'
 import { ConfiguredProviders } from './operations/admin/providers.js'
 
 /** A gateway in front of an upstream whose model `m` refuses a parameter. */
@@ -114,5 +114,27 @@ describe('a parameter that an upstream refuses', () => {
       }),
     )
     expect([response.status, response.headers.get('x-gateway-warnings')]).toEqual([200, 'dropped=service_tier'])
+  })
+
+  it('is none that a caller wrote: a stream under a budget keeps the report of its usage', async () => {
+    const words = "'type':'extra_forbidden','loc':['stream_options'];'type':'extra_forbidden','loc':['stop']"
+    const at = await withKey(
+      { budget: { usd: 1 } },
+      {
+        upstream: ({ body }) =>
+          'stop' in (body as object)
+            ? answer(
+                { detail: [{ type: 'value_error', loc: ['body', 'stop'], msg: `Bad: ${words}`, input: words }] },
+                422,
+              )
+            : undefined,
+      },
+    )
+    expect((await at.ask({ stream: true, stop: [words] })).status).toBe(400)
+    expect(at.upstream.requests).toHaveLength(1)
+    const response = await at.ask({ stream: true })
+    await response.text()
+    expect(at.upstream.requests.at(-1)!.body).toMatchObject({ stream_options: { include_usage: true } })
+    expect(await at.records()).toMatchObject([{ accuracy: 'reported' }])
   })
 })

@@ -1,7 +1,7 @@
 import type { Learnt } from '@turnpike/core'
 import type { UpstreamRequest } from './adapter.js'
 import type { Loss } from './refused-parameters.js'
-import { lossesBy } from './refused-parameters.js'
+import { lossesBy, otherLimit } from './refused-parameters.js'
 
 /** For how long a refusal is remembered: a day. Then the upstream is asked again. */
 const REMEMBERED_MS = 24 * 60 * 60 * 1000
@@ -64,7 +64,7 @@ export class Refusals {
       again: (answer) => {
         const found = lossesBy(answer, request)?.filter((loss) => !known.includes(loss))
         if (!found?.length) return undefined
-        const next = make([...known, ...found])
+        const next = make([...known.filter((loss) => !found.includes(otherLimit[loss] ?? '')), ...found])
         // The same once more would only be refused once more.
         if (JSON.stringify(next.body) === JSON.stringify(first.body)) return undefined
         return { request: next, learn: () => this.#learn(model, found) }
@@ -75,7 +75,10 @@ export class Refusals {
   #learn(model: string, found: Loss[]): void {
     if (model.length > MODEL_LENGTH) return
     const losses = this.#learnt.get(model) ?? new Map<Loss, number>()
-    for (const loss of found) losses.set(loss, this.#now() + REMEMBERED_MS)
+    for (const loss of found) {
+      losses.delete(otherLimit[loss] ?? '')
+      losses.set(loss, this.#now() + REMEMBERED_MS)
+    }
     for (const oldest of losses.keys()) if (losses.size > PER_MODEL) losses.delete(oldest)
     this.#learnt.delete(model)
     this.#learnt.set(model, losses)

@@ -1,5 +1,6 @@
 import type { UpstreamFailure } from '@turnpike/core'
 import { isObject } from '@turnpike/core/internal'
+import { refusesParameter } from './parameter-wordings.js'
 
 /** What an upstream refused before it accepted anything, so that another one may take the request (ruling 52). */
 type Refused = UpstreamFailure['refused']
@@ -12,24 +13,9 @@ const modelCodes = ['model_not_found', 'model_not_available', 'model_decommissio
  */
 const modelTexts = [
   /\bmodel\b[^.]{0,80}\b(not exist|not found|not available|is invalid|throughput isn.t supported|deprecated|decommissioned|retired)/i,
-  /\bmodel ?['"`]?[\w./:-]*['"`]? is not supported/i,
+  /\bmodel ?['"`]?[\w./:-]{0,80}['"`]? is not supported/i,
   /\b(invalid|unknown|no such|not a valid|unsupported) model\b/i,
   /模型不存在/,
-]
-
-/** Codes and types of a parameter that is not taken: OpenAI; FastAPI; LiteLLM. */
-const parameterCodes = [
-  'unsupported_parameter',
-  'unsupported_value',
-  'unknown_parameter',
-  'extra_forbidden',
-  'UnsupportedParamsError',
-]
-/** Its texts: OpenAI and compatible servers; Claude and FastAPI; Gemini; Groq ("property 'x' is unsupported"); serde ("unknown field"). */
-const parameterTexts = [
-  /unrecognized request argument|unsupported (parameter|value)|unknown (parameter|name|field)/i,
-  /extra (inputs|fields) (are )?not permitted|compiled grammar is too large/i,
-  /\b(does|do|is|are)( not|n.t) (support|permitted|allowed with)|\bis unsupported\b/i,
 ]
 
 /** A fault in the messages themselves, by the parameter or by the text: "messages.0.content: …", "Invalid 'messages[1]…". */
@@ -52,5 +38,5 @@ export function refusedBy(status: number, text: string, error: Record<string, un
   if (status === 413) return 'length'
   if (status === 404 || includes(modelCodes, names) || modelTexts.some((form) => form.test(text))) return 'model'
   if (ofMessages.test(text) || (typeof param === 'string' && ofMessages.test(param))) return undefined
-  return includes(parameterCodes, names) || parameterTexts.some((form) => form.test(text)) ? 'parameter' : undefined
+  return refusesParameter(text, names) ? 'parameter' : undefined
 }
