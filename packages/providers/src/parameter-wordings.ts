@@ -180,17 +180,19 @@ function around(all: string, part: string): [before: string, after: string] {
   return [plain(all.slice(0, at)), plain(all.slice(at + part.length))]
 }
 
-/** Reads a match whose first group is a path or a list of names. At an edge, the text around may have made a path longer: `0.stop`, `stop.1`. */
+/** Reads a match whose first group is a path or a list of names. */
 function namesOf(match: RegExpMatchArray, isPath: boolean): Said {
   const list = match[1]!
   const paths = isPath ? [list] : list.split(/['"`]?, ?/).flatMap((path) => /^[^ ]+/.exec(path) ?? [])
   const found = paths.map(fieldsOf)
   const [before, after] = around(match[0], list)
-  const name = before === '' ? stepsOf(list).findLast((step) => /[a-z]/.test(step)) : plain(paths[0] ?? '')
+  // The text around may have made a path longer that is at an edge: `0.stop`, `stop.1`.
+  const steps = stepsOf(paths[0] ?? '').filter((step) => /[a-z]/.test(step))
+  const name = before === '' ? steps.at(-1) : after === '' ? steps[0] : list
   return {
     at: match.index!,
     fields: found.includes(undefined) ? undefined : (found as string[][]).flat(),
-    words: [(before + name + after).replace(/\d+$/, ''), ...(paths.length > 1 ? [plain(paths.join(''))] : [])],
+    words: [`${before}${name}${after}`, ...(paths.length > 1 ? [paths.join('')] : [])],
   }
 }
 

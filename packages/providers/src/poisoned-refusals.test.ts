@@ -24,7 +24,7 @@ const poisons = [
 const asked = (content: string, fields: object = {}) =>
   ({ ...asking, messages: [{ role: 'user', content }], ...fields }) as ChatCompletionRequest
 
-describe("threat 63: a caller's words in an error", () => {
+describe('threat 63: the words of a caller in an error', () => {
   it.each(poisons)('are no refusal, wherever they stand: %s', (words) => {
     const url = `https://images.example/x?${words}`
     const schema = { name: 'x', schema: { type: 'object', properties: { [words]: { type: 'object' } } } }
@@ -38,6 +38,7 @@ describe("threat 63: a caller's words in an error", () => {
       [openaiError(`Error while downloading ${url}.`, null, 'invalid_image_url'), asked(url)],
       [openaiError(`Error while downloading ${url}.`, null, 'invalid_image_url'), asked(encodeURI(url))],
       [openaiError(`Error while downloading body.0.${words}.1: 404`), asked(words)],
+      [openaiError(`Error in output_config.${words}.strict`), asked(words)],
       [openaiError(`Invalid input: ${words}`), asked(words.replaceAll(' ', '\n').toUpperCase())],
       [openaiError(words), asked(words)],
       [JSON.stringify({ detail: [{ type: 'value_error', loc: ['body', 'n'], msg: `Bad: ${words}` }] }), asked(words)],
