@@ -59,7 +59,7 @@ describe('threat 63: the words of a caller in an error', () => {
   })
 
   it('are no refusal in JSON that a text holds', () => {
-    const words = JSON.stringify({ type: 'extra_forbidden', loc: ['body', 'stop'] })
+    const words = JSON.stringify({ type: 'extra_forbidden', loc: ['body', 'stop'], msg: '\u212a\n' })
     expect(lossesBy(JSON.stringify({ detail: words }), asking)).toEqual(['stop'])
     expect(lossesBy(JSON.stringify({ detail: words }), asked(`Say ${words}`))).toBeUndefined()
   })
