@@ -46,7 +46,7 @@ const synonyms: [fields: string, names: string][] = [
   ['stop', 'stop_sequences'],
   [
     'reasoning_effort',
-    'reasoning effort output_config.effort thinking thinking.type adaptive_thinking thinking_config thinking_level thinking_budget budget_tokens include_thoughts',
+    'reasoning effort output_config.effort thinking adaptive_thinking thinking_config thinking_level thinking_budget',
   ],
   ['verbosity', 'text.verbosity'],
   ['stream_options', 'include_usage'],
@@ -137,17 +137,19 @@ const stepsOf = (path: string): string[] => path.split(/[.,[\]'"` ]+/).map(plain
 
 /**
  * The fields that a name or path stands for: `tools.0.custom.strict`, `'body', 'stream_options', 'include_usage'`. Undefined if it is none to do
- * without, or something unknown below one: that may be a caller's, and the parameter is taken.
+ * without, or something unknown below a field of the request: that may be a caller's, and the field itself is taken.
  */
 function fieldsOf(path: string): string[] | undefined {
   const steps = stepsOf(path).filter((step) => /[a-z]/.test(step))
   while (steps[0] === 'body' || steps[0] === 'generationconfig') steps.shift()
   if (steps.at(-1) === 'strict') return ['strict']
   for (let end = steps.length; end > 0; end--) {
-    const found = fields.get(steps.slice(0, end).join(''))
+    const name = steps.slice(0, end).join('')
+    const found = fields.get(name)
     if (!found) continue
     if (steps.slice(end).every((step) => fields.get(step)?.[0] === found[0])) return found
-    return found[0] === 'response_format' ? ['schemas'] : undefined
+    if (found[0] === 'response_format') return ['schemas']
+    return name === plain(found[0]!) ? undefined : found
   }
   return undefined
 }

@@ -1,6 +1,6 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { asking, extra, messages, openaiError, upstream } from '../../../test/support/refusals.js'
+import { asking, claudeError, extra, messages, openaiError, upstream } from '../../../test/support/refusals.js'
 import { failure } from '../../../test/support/upstream.js'
 import { lossesBy } from './refused-parameters.js'
 import { Refusals } from './refusals.js'
@@ -133,14 +133,19 @@ describe('of an answer that names several', () => {
       undefined,
     ],
     ['a field below a parameter, in words', openaiError("Unknown parameter: 'metadata.user'."), undefined],
-    ['a field of a schema is of this schema', claudeSchema(), ['schemas']],
+    [
+      'a field below what stands for a parameter',
+      claudeError('thinking.adaptive.display: Extra inputs are not permitted'),
+      ['reasoning_effort'],
+    ],
+    [
+      'a field of a schema is of this schema',
+      claudeError('output_config.format.schema.x: Extra inputs are not permitted'),
+      ['schemas'],
+    ],
   ])('%s', (_, answer, losses) =>
     expect(lossesBy(answer, asking)?.map((loss) => loss.replace(/^schemas=.*/, 'schemas'))).toEqual(losses),
   )
-
-  function claudeSchema() {
-    return openaiError('output_config.format.schema.x: Extra inputs are not permitted')
-  }
 })
 
 describe('the two names of the limit', () => {
