@@ -46,7 +46,7 @@ const synonyms: [fields: string, names: string][] = [
   ['stop', 'stop_sequences'],
   [
     'reasoning_effort',
-    'reasoning effort output_config.effort thinking thinking.type adaptive_thinking thinking_config thinking_level thinking_budget budget_tokens include_thoughts',
+    'reasoning effort output_config.effort thinking adaptive_thinking thinking_config thinking_level thinking_budget',
   ],
   ['verbosity', 'text.verbosity'],
   ['stream_options', 'include_usage'],
@@ -137,17 +137,19 @@ const stepsOf = (path: string): string[] => path.split(/[.,[\]'"` ]+/).map(plain
 
 /**
  * The fields that a name or path stands for: `tools.0.custom.strict`, `'body', 'stream_options', 'include_usage'`. Undefined if it is none to do
- * without, or something unknown below one: that may be a caller's, and the parameter is taken.
+ * without, or something unknown below a field of the request: that may be a caller's, and the field itself is taken.
  */
 function fieldsOf(path: string): string[] | undefined {
   const steps = stepsOf(path).filter((step) => /[a-z]/.test(step))
   while (steps[0] === 'body' || steps[0] === 'generationconfig') steps.shift()
   if (steps.at(-1) === 'strict') return ['strict']
   for (let end = steps.length; end > 0; end--) {
-    const found = fields.get(steps.slice(0, end).join(''))
+    const name = steps.slice(0, end).join('')
+    const found = fields.get(name)
     if (!found) continue
     if (steps.slice(end).every((step) => fields.get(step)?.[0] === found[0])) return found
-    return found[0] === 'response_format' ? ['schemas'] : undefined
+    if (found[0] === 'response_format') return ['schemas']
+    return name === plain(found[0]!) ? undefined : found
   }
   return undefined
 }
@@ -180,17 +182,19 @@ function around(all: string, part: string): [before: string, after: string] {
   return [plain(all.slice(0, at)), plain(all.slice(at + part.length))]
 }
 
-/** Reads a match whose first group is a path or a list of names. At an edge, the text around may have made a path longer: `0.stop`, `stop.1`. */
+/** Reads a match whose first group is a path or a list of names. */
 function namesOf(match: RegExpMatchArray, isPath: boolean): Said {
   const list = match[1]!
   const paths = isPath ? [list] : list.split(/['"`]?, ?/).flatMap((path) => /^[^ ]+/.exec(path) ?? [])
   const found = paths.map(fieldsOf)
   const [before, after] = around(match[0], list)
-  const name = before === '' ? stepsOf(list).findLast((step) => /[a-z]/.test(step)) : plain(paths[0] ?? '')
+  // The text around may have made a path longer that is at an edge: `0.stop`, `stop.1`.
+  const steps = stepsOf(paths[0] ?? '').filter((step) => /[a-z]/.test(step))
+  const name = before === '' ? steps.at(-1) : after === '' ? steps[0] : list
   return {
     at: match.index!,
     fields: found.includes(undefined) ? undefined : (found as string[][]).flat(),
-    words: [(before + name + after).replace(/\d+$/, ''), ...(paths.length > 1 ? [plain(paths.join(''))] : [])],
+    words: [`${before}${name}${after}`, ...(paths.length > 1 ? [paths.join('')] : [])],
   }
 }
 

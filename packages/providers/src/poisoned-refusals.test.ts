@@ -1,6 +1,6 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { asking, extra, messages, openaiError, upstream } from '../../../test/support/refusals.js'
+import { asking, claudeError, extra, messages, openaiError, upstream } from '../../../test/support/refusals.js'
 import { failure } from '../../../test/support/upstream.js'
 import { lossesBy } from './refused-parameters.js'
 import { Refusals } from './refusals.js'
@@ -24,7 +24,7 @@ const poisons = [
 const asked = (content: string, fields: object = {}) =>
   ({ ...asking, messages: [{ role: 'user', content }], ...fields }) as ChatCompletionRequest
 
-describe("threat 63: a caller's words in an error", () => {
+describe('threat 63: the words of a caller in an error', () => {
   it.each(poisons)('are no refusal, wherever they stand: %s', (words) => {
     const url = `https://images.example/x?${words}`
     const schema = { name: 'x', schema: { type: 'object', properties: { [words]: { type: 'object' } } } }
@@ -38,6 +38,7 @@ describe("threat 63: a caller's words in an error", () => {
       [openaiError(`Error while downloading ${url}.`, null, 'invalid_image_url'), asked(url)],
       [openaiError(`Error while downloading ${url}.`, null, 'invalid_image_url'), asked(encodeURI(url))],
       [openaiError(`Error while downloading body.0.${words}.1: 404`), asked(words)],
+      [openaiError(`Error in output_config.${words}.strict`), asked(words)],
       [openaiError(`Invalid input: ${words}`), asked(words.replaceAll(' ', '\n').toUpperCase())],
       [openaiError(words), asked(words)],
       [JSON.stringify({ detail: [{ type: 'value_error', loc: ['body', 'n'], msg: `Bad: ${words}` }] }), asked(words)],
@@ -58,7 +59,7 @@ describe("threat 63: a caller's words in an error", () => {
   })
 
   it('are no refusal in JSON that a text holds', () => {
-    const words = JSON.stringify({ type: 'extra_forbidden', loc: ['body', 'stop'] })
+    const words = JSON.stringify({ type: 'extra_forbidden', loc: ['body', 'stop'], msg: '\u212a\n' })
     expect(lossesBy(JSON.stringify({ detail: words }), asking)).toEqual(['stop'])
     expect(lossesBy(JSON.stringify({ detail: words }), asked(`Say ${words}`))).toBeUndefined()
   })
@@ -132,14 +133,19 @@ describe('of an answer that names several', () => {
       undefined,
     ],
     ['a field below a parameter, in words', openaiError("Unknown parameter: 'metadata.user'."), undefined],
-    ['a field of a schema is of this schema', claudeSchema(), ['schemas']],
+    [
+      'a field below what stands for a parameter',
+      claudeError('thinking.adaptive.display: Extra inputs are not permitted'),
+      ['reasoning_effort'],
+    ],
+    [
+      'a field of a schema is of this schema',
+      claudeError('output_config.format.schema.x: Extra inputs are not permitted'),
+      ['schemas'],
+    ],
   ])('%s', (_, answer, losses) =>
     expect(lossesBy(answer, asking)?.map((loss) => loss.replace(/^schemas=.*/, 'schemas'))).toEqual(losses),
   )
-
-  function claudeSchema() {
-    return openaiError('output_config.format.schema.x: Extra inputs are not permitted')
-  }
 })
 
 describe('the two names of the limit', () => {
