@@ -1,6 +1,8 @@
 import type { Case } from '../case.js'
 import { suites } from '../case.js'
 import { faultCases } from './faults.js'
+import { serverCases } from './servers.js'
+import { serverRefusalCases } from './servers-refusals.js'
 import { specificationCases } from './specification.js'
 import { streamCases } from './streams.js'
 import { vendorStreamCases } from './streams-vendor.js'
@@ -23,4 +25,6 @@ export const cases: readonly Case[] = [
   ...vendorStreamCases,
   ...faultCases,
   ...specificationCases,
+  ...serverCases,
+  ...serverRefusalCases,
 ].toSorted((a, b) => suites.indexOf(a.suite) - suites.indexOf(b.suite))
