@@ -1,5 +1,6 @@
 import { cases } from './cases/index.js'
 import type { Case, Suite } from './case.js'
+import { suites } from './case.js'
 import { send } from './client.js'
 import { show } from './expect.js'
 import type { Family, FamilyName } from './families/family.js'
@@ -63,7 +64,11 @@ export class ConformanceError extends Error {
 /** The cases that match every one of `only`. */
 export const selected = (only: readonly string[]): Case[] =>
   cases.filter(({ suite, family, name }) =>
-    only.every((word) => word === suite || word === family.name || name.toLowerCase().includes(word.toLowerCase())),
+    only.every((word) =>
+      (suites as readonly string[]).includes(word)
+        ? word === suite
+        : word === family.name || name.toLowerCase().includes(word.toLowerCase()),
+    ),
   )
 
 const contentOf = (text: string): string => joinedChoices(readStream(text))[0]?.content ?? ''
