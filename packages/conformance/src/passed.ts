@@ -112,7 +112,19 @@ export function messageIn(passed: Passed): Json {
   return message
 }
 
-/** Adds a delta: texts and lists grow, list items with an index that is there already are one. */
+/** Adds an item to a list. Fragments of a thought, of which the last has the signature, are one. */
+function addTo(list: Json[], item: Json): void {
+  const last = list.at(-1)
+  if (!last || last['signature'] || last['type'] !== item['type'] || !/thinking$|text$/.test(item['type'] as string)) {
+    list.push(item)
+    return
+  }
+  for (const [name, value] of Object.entries(item))
+    last[name] =
+      name === 'thinking' || name === 'text' ? `${(last[name] as string | undefined) ?? ''}${value as string}` : value
+}
+
+/** Adds a delta: texts and lists grow, and calls with an index that is there already are one. */
 function join(message: Json, delta: Json): void {
   for (const [name, value] of Object.entries(delta)) {
     const had = message[name]
@@ -122,8 +134,7 @@ function join(message: Json, delta: Json): void {
         if (calls[index as number]) join(calls[index as number]!, part)
         else calls[index as number] = part
     } else if (name === 'function') join(had as Json, value as Json)
-    else if (Array.isArray(had) && Array.isArray(value))
-      message[name] = [...(had as unknown[]), ...(value as unknown[])]
+    else if (Array.isArray(had) && Array.isArray(value)) for (const item of value as Json[]) addTo(had as Json[], item)
     else if ((name === 'content' || name === 'arguments' || name === 'reasoning_content') && typeof had === 'string')
       message[name] = had + ((value as string | null) ?? '')
     else message[name] = value ?? had

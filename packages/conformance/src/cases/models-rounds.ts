@@ -55,7 +55,7 @@ const textOf = (parts: Json[]): string => JSON.stringify(parts).replaceAll('thou
 /** Two cases of a conversation, whole and streamed. */
 const both = (draft: Draft & { request: { messages: Json[] } }): Draft[] =>
   [false, true].map((streams) => {
-    const request = streams ? { ...draft.request, stream: true } : draft.request
+    const request: { messages: Json[] } = streams ? Object.assign({}, draft.request, { stream: true }) : draft.request
     return { ...draft, name: `${draft.name}${streams ? ', in a stream' : ''}`, request, next: goesOn(request) }
   })
 
@@ -100,7 +100,7 @@ function deltas({ type, ...block }: Json): Json[] {
 const thought = { type: 'thinking', thinking: 'The user wants the weather.', signature: SIGNATURE }
 const redacted = { type: 'redacted_thinking', data: SIGNATURE }
 const use = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Paris' } }
-const asksClaude = { ...hi, max_tokens: 4000, tools: [weather], reasoning_effort: 'high' }
+const asksClaude = { ...hi, max_tokens: 16_000, tools: [weather], reasoning_effort: 'high' }
 const preserved = 'Anthropic, extended thinking with tool use: thinking blocks are passed back unchanged'
 
 const thoughts = (name: string, model: string, blocks: Json[]): Draft[] =>

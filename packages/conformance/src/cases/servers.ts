@@ -8,6 +8,7 @@ import type { Script } from '../script.js'
 import { stream, whole } from '../script.js'
 import type { Draft } from './define.js'
 import { call, casesOf, hi, user, weather } from './define.js'
+import { expectTooLong, tooLongSource } from './too-long.js'
 import { detail, expectUsage, finishSource, usageSource } from './translation-answers.js'
 
 const streamed = { ...hi, stream: true, stream_options: { include_usage: true } }
@@ -259,16 +260,6 @@ const tooLong: [server: string, body: object][] = [
   ],
   ['Ollama', { error: { message: 'prompt too long; exceeded max context length by 1200 tokens', type: 'api_error' } }],
 ]
-
-/** Clients shorten their history where an error has this code or, in LangChain and litellm, these words. */
-export function expectTooLong(passed: Passed): void {
-  expectError(passed, '4xx', (status) => status >= 400 && status < 500)
-  const { code, message } = passed.json!['error'] as Json
-  const known = code === 'context_length_exceeded' || /maximum context length/i.test(message as string)
-  expectThat('the error', known, 'context_length_exceeded', passed.json)
-}
-export const tooLongSource =
-  'OpenAI API reference, errors: context_length_exceeded, by which clients shorten their history'
 
 const exceeding = tooLong.map(([server, body]): Draft => ({
   name: `a prompt that ${server} finds too long is told as OpenAI tells it`,
