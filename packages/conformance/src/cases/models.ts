@@ -47,7 +47,8 @@ const ofOpenAI: Draft[] = [
   },
   ...(
     [
-      ['gpt-5.4', 'tools', {}],
+      ['gpt-5.5', 'tools', {}],
+      ['gpt-5.4', 'tools and reasoning_effort: low', { reasoning_effort: 'low' }],
       ['gpt-5.6', 'tools and reasoning_effort: high', { reasoning_effort: 'high' }],
     ] as const
   ).map(([model, what, more]): Draft => ({

@@ -57,6 +57,12 @@ const answer = [begin, openaiChunk({ content: 'Hello' }), stop, done]
 const ofOpenAI: Draft[] = [
   plays('lines that end with CRLF', sse, answer.map(crlf), hasContent),
   plays(
+    'a byte order mark',
+    sse,
+    [`\uFEFF${openaiChunk({ role: 'assistant', content: 'Hello' })}`, stop, done],
+    hasContent,
+  ),
+  plays(
     'blanks around [DONE]',
     sse,
     answer.map((event) => event.replace('[DONE]', ' [DONE]  ')),
@@ -135,6 +141,9 @@ const ofAnthropic: Draft[] = [
       ...ended,
     ],
     hasContent,
+  ),
+  plays('a byte order mark', sse, [`\uFEFF${start(counts)}`, ...block(0, textBlock, textDelta), ...ended], (passed) =>
+    expectUsage(passed, 9, 4),
   ),
   plays(
     "blocks of the vendor's own tools are no calls of the client's",
@@ -218,6 +227,7 @@ const ofGoogle: Draft[] = [
     [googleEvent([{ text: 'Hello' }]), finish('STOP', total)].map(crlf),
     hasContent,
   ),
+  plays('a byte order mark', sse, [`\uFEFF${googleEvent([{ text: 'Hello' }])}`, finish('STOP', total)], hasContent),
   plays('calls in one event', googleSource, [googleEvent([paris, rome]), finish('STOP', total)], hasCalls),
   plays(
     'the last event has content, finish reason and usage',

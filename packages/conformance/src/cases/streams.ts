@@ -42,7 +42,6 @@ const spellings: [what: string, change: NonNullable<Answer['change']>][] = [
   ['ids and times to reconnect', eachEvent((event) => `id: 7\nretry: 3000\n\nid: 8\n${event}`)],
   ['no blank after the colons', eachEvent((event) => event.replaceAll(/^(data|event): /gm, '$1:'))],
   ['lines that end with CR', (text) => [text.replaceAll('\n', '\r')]],
-  ['a byte order mark', (text) => [`\uFEFF${text}`]],
   ['data in two lines', eachEvent((event) => event.replace(/^data: \{/m, 'data: {\ndata: '))],
 ]
 
