@@ -92,7 +92,13 @@ export const mutants: Mutant[] = [
     title: 'counts no cached tokens',
     suite: 'servers',
     seenBy: 'the usage of Kimi',
-    answer: inText((text) => text.replace('"cached_tokens":900', '"cached_tokens":0')),
+    answer: inText((text) => text.replaceAll('"cached_tokens":900', '"cached_tokens":0')),
+  },
+  {
+    title: 'has a page for what is not there',
+    suite: 'specification',
+    seenBy: 'is there, or an error in JSON',
+    answer: (answer) => ({ ...answer, type: 'text/html', text: '<html>Not found</html>' }),
   },
   {
     title: 'leaves [DONE] out',

@@ -142,9 +142,6 @@ const ofAnthropic: Draft[] = [
     ],
     hasContent,
   ),
-  plays('a byte order mark', sse, [`\uFEFF${start(counts)}`, ...block(0, textBlock, textDelta), ...ended], (passed) =>
-    expectUsage(passed, 9, 4),
-  ),
   plays(
     "blocks of the vendor's own tools are no calls of the client's",
     `${streamSource}: server_tool_use`,
