@@ -10,18 +10,6 @@ const standard: unknown[] = ['standard', 'global', 'not_available', null]
 
 const unlessStandard = (value: unknown): unknown => (standard.includes(value) ? undefined : value)
 
-/** Joins two reports of one answer. Counts are cumulative, so the larger one wins: some servers report 0 at the end for what they told at the start. */
-export function laterUsage(earlier: UpstreamUsage, later: UpstreamUsage): UpstreamUsage {
-  const joined = { ...earlier }
-  for (const [key, value] of Object.entries(later)) {
-    const known = earlier[key]
-    if (value === null || value === undefined) continue
-    if (typeof value === 'number' && typeof known === 'number') joined[key] = Math.max(known, value)
-    else joined[key] = isObject(value) && isObject(known) ? laterUsage(known, value) : value
-  }
-  return joined
-}
-
 /** The iterations that the other counts leave out (Claude's docs, "Compaction" and "Advisor tool"). */
 const apart: unknown[] = ['compaction', 'advisor_message']
 

@@ -49,7 +49,8 @@ function detailed(details: Loose, counts: Record<string, number>): Loose | undef
  *   prompt.
  * - read from a cache: OpenAI's details; `cached_tokens` beside the counts (Kimi, Together); `prompt_cache_hit_tokens` (DeepSeek);
  *   `num_cached_tokens` or `prompt_token_details` (Mistral); `cache_read_input_tokens` (Claude through other servers); `cache_n` (llama.cpp).
- * - written to one: `cache_write_tokens` (OpenAI, OpenRouter), `cache_creation_input_tokens` (Qwen, Claude), `cache_creation_tokens` (LiteLLM).
+ * - written to one: `cache_write_tokens` (OpenAI, OpenRouter), `cache_creation_input_tokens` (Qwen, Claude), `cache_creation_tokens` (LiteLLM);
+ *   of these for an hour: `ephemeral_1h_input_tokens`, in Claude's `cache_creation` or LiteLLM's `cache_creation_token_details`.
  * - Where these are more than the prompt, it does not include them (some models of xAI).
  * - reasoning: in the details; beside the counts and in them (SGLang); in `total_tokens` only (xAI; Gemini through Google's own compatible API,
  *   which does not name it); in neither (Perplexity).
@@ -85,6 +86,10 @@ export function toUsage(value: unknown, timings?: unknown, model = ''): Usage | 
     promptDetails['cache_creation_tokens'],
     usage['cache_creation_input_tokens'],
   )
+  const kept = loose(
+    promptDetails['cache_creation_token_details'] ?? promptDetails['cache_creation'] ?? usage['cache_creation'],
+  )
+  const cache_write_1h_tokens = largest(promptDetails['cache_write_1h_tokens'], kept['ephemeral_1h_input_tokens'])
   let prompt = given ?? 0
   if (cached_tokens + cache_write_tokens > prompt) prompt += cached_tokens + cache_write_tokens
   prompt += largest(usage['citation_tokens'])
@@ -97,7 +102,7 @@ export function toUsage(value: unknown, timings?: unknown, model = ''): Usage | 
     completion += reasoning_tokens
 
   const { prompt_tokens: _, completion_tokens: __, ...details } = usage
-  const ofPrompt = detailed(promptDetails, { cached_tokens, cache_write_tokens })
+  const ofPrompt = detailed(promptDetails, { cached_tokens, cache_write_tokens, cache_write_1h_tokens })
   const ofCompletion = detailed(completionDetails, { reasoning_tokens })
   return {
     prompt_tokens: prompt,
