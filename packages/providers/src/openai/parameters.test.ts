@@ -212,6 +212,23 @@ describe('B3: other parameters', () => {
     },
   )
 
+  it.each<[fields: object, sent: object, notes: string[]]>([
+    [{ parallel_tool_calls: false }, {}, ['dropped=parallel_tool_calls']],
+    [{ parallel_tool_calls: true, tools: [] }, {}, []],
+    [{ tool_choice: 'auto', tools: [] }, {}, []],
+    [{ tool_choice: 'none' }, {}, []],
+    [{ max_tokens: 5, max_completion_tokens: 7 }, { max_completion_tokens: 7 }, ['dropped=max_tokens']],
+    [{ max_tokens: 7, max_completion_tokens: 7 }, { max_completion_tokens: 7 }, []],
+  ])('%j without tools is sent as %j', (fields, expected, notes) => {
+    for (const model of ['gpt-4o', 'gpt-5.5', 'o3', 'gpt-3.5-turbo', 'gpt-6-astra'])
+      expect(fitted(model, fields), model).toEqual({ sent: { model, messages, ...expected }, notes })
+  })
+  it('a choice that demands a call is left to OpenAI, which refuses it without tools', () => {
+    expect(request({ model: 'gpt-4o', messages, tool_choice: 'required' }).body).toMatchObject({
+      tool_choice: 'required',
+    })
+  })
+
   it('of models of others are sent as they are', () => {
     const fields = { reasoning_effort: 'minimal', verbosity: 'low', prediction: {}, temperature: 0.2, tools }
     for (const model of ['gpt-oss-120b', 'openai/gpt-5.5', 'my-deployment', 'mistral-large-latest'])

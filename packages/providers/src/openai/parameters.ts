@@ -178,8 +178,8 @@ export function fitParameters(body: Body, notes: Note[]): void {
   const traits = traitsOf(String(body['model']))
   if (!traits) return
   refuseMedia(body, traits)
-  if (traits.newerLimit && body['max_tokens']) {
-    body['max_completion_tokens'] ??= body['max_tokens']
+  if (traits.newerLimit && body['max_tokens'] && !body['max_completion_tokens']) {
+    body['max_completion_tokens'] = body['max_tokens']
     body['max_tokens'] = undefined
   }
   const drop = (field: string, preset?: unknown): void => {
@@ -189,6 +189,8 @@ export function fitParameters(body: Body, notes: Note[]): void {
     body[field] = undefined
   }
   const effort = fitEffort(body, traits, notes)
+  // "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
+  if (body['max_completion_tokens']) drop('max_tokens', body['max_completion_tokens'])
   if (traits.efforts.length === 0) drop('reasoning_effort', 'none')
   if (!traits.penalties) {
     drop('frequency_penalty', 0)
@@ -203,7 +205,11 @@ export function fitParameters(body: Body, notes: Note[]): void {
   }
   if (!traits.stop) drop('stop')
   if (!traits.verbosity) drop('verbosity', 'medium')
-  // "Parallel tool calls are not supported when reasoning_effort is set to minimal" (Azure's reference).
-  if (!traits.parallelCalls || effort === 'minimal') drop('parallel_tool_calls', true)
+  // "'parallel_tool_calls' is only allowed when 'tools' are specified"; "Parallel tool calls are not supported when reasoning_effort is set to
+  // minimal" (Azure's reference).
+  const calls = body['tools'] !== undefined
+  if (!calls || !traits.parallelCalls || effort === 'minimal') drop('parallel_tool_calls', true)
+  // The same of `tool_choice`, of which one that demands a call is a fault of the caller.
+  if (!calls && ['auto', 'none'].includes(body['tool_choice'] as string)) body['tool_choice'] = undefined
   if (!traits.prediction) drop('prediction')
 }
