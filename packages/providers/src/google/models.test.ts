@@ -72,9 +72,9 @@ describe('models', () => {
   it.each([
     ['gemini-2.0-flash', old],
     ['gemini-2.5-flash', ['sampling', 'prefill']],
-    ['gemini-2.5-flash-image', ['image', 'sampling', 'prefill']],
+    ['gemini-2.5-flash-image', ['image', 'noVideo', 'sampling', 'prefill']],
     ['gemini-3-pro-preview', ['gemini3', 'sampling', 'prefill']],
-    ['gemini-3-pro-image', ['gemini3', 'image', 'sampling', 'prefill']],
+    ['gemini-3-pro-image', ['gemini3', 'image', 'noVideo', 'sampling', 'prefill']],
     ['gemini-3.5-flash', ['gemini3', 'sampling', 'prefill', 'ids']],
     ['gemini-3.5-flash-lite', ['gemini3', 'ids']],
     ['gemini-3.6-flash', ['gemini3', 'ids']],
