@@ -51,7 +51,7 @@ function detailed(details: Loose, counts: Record<string, number>): Loose | undef
  *   `num_cached_tokens` or `prompt_token_details` (Mistral); `cache_read_input_tokens` (Claude through other servers); `cache_n` (llama.cpp).
  * - written to one: `cache_write_tokens` (OpenAI, OpenRouter), `cache_creation_input_tokens` (Qwen, Claude), `cache_creation_tokens` (LiteLLM);
  *   of these for an hour: `ephemeral_1h_input_tokens`, in Claude's `cache_creation` or LiteLLM's `cache_creation_token_details`.
- * - Where these are more than the prompt, it does not include them (some models of xAI).
+ * - Where these are more than the prompt, or the total is the sum with them, it does not include them (some models of xAI).
  * - reasoning: in the details; beside the counts and in them (SGLang); in `total_tokens` only (xAI; Gemini through Google's own compatible API,
  *   which does not name it); in neither (Perplexity).
  * @param timings llama.cpp's, beside the usage
@@ -91,12 +91,18 @@ export function toUsage(value: unknown, timings?: unknown, model = ''): Usage | 
   )
   const cache_write_1h_tokens = largest(promptDetails['cache_write_1h_tokens'], kept['ephemeral_1h_input_tokens'])
   let prompt = given ?? 0
-  if (cached_tokens + cache_write_tokens > prompt) prompt += cached_tokens + cache_write_tokens
-  prompt += largest(usage['citation_tokens'])
-
   let completion = made ?? 0
   let reasoning_tokens = largest(completionDetails['reasoning_tokens'], usage['reasoning_tokens'])
-  const rest = largest(usage['total_tokens']) - prompt - completion
+  const cache = cached_tokens + cache_write_tokens
+  let rest = largest(usage['total_tokens']) - prompt - completion
+  if (cache > prompt || (cache > 0 && rest !== reasoning_tokens && [cache, cache + reasoning_tokens].includes(rest))) {
+    prompt += cache
+    rest -= cache
+  }
+  const citations = largest(usage['citation_tokens'])
+  prompt += citations
+  rest -= citations
+
   if (reasoning_tokens === 0 && rest > 0 && model.includes('gemini')) reasoning_tokens = rest
   if (reasoning_tokens > 0 && (rest === reasoning_tokens || count(usage['citation_tokens']) !== undefined))
     completion += reasoning_tokens

@@ -88,6 +88,23 @@ const cases: [server: string, body: object, units: object][] = [
     { cache_read: 4000, cache_write: 300, input: 1000, output: 50 },
   ],
   [
+    'a prompt without the cached part, by the total',
+    { usage: { ...counts, total_tokens: 1750, cache_read_input_tokens: 400, cache_creation_input_tokens: 300 } },
+    { cache_read: 400, cache_write: 300, input: 1000, output: 50 },
+  ],
+  [
+    'a prompt with the cached part, and reasoning in the total only',
+    {
+      usage: {
+        ...counts,
+        total_tokens: 1450,
+        prompt_tokens_details: { cached_tokens: 400 },
+        completion_tokens_details: { reasoning_tokens: 400 },
+      },
+    },
+    { cache_read: 400, input: 600, reasoning: 400, output: 50 },
+  ],
+  [
     'xAI: a prompt without the cached part, and reasoning in the total only',
     {
       usage: {
