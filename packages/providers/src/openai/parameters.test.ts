@@ -185,6 +185,12 @@ describe('B3: other parameters', () => {
     [['gpt-4o', 'gpt-4o-mini-2024-07-18', 'gpt-4.1-nano'], { prediction: {} }, []],
     [['gpt-5.1', 'gpt-5.2', 'gpt-5.4-mini', 'gpt-6-sol', 'gpt-5.1-chat-latest'], { stop: 'x' }, ['dropped=stop']],
     [['gpt-4o', 'o1', 'o3-mini', 'gpt-5.5', 'gpt-5.6-luna'], { stop: 'x' }, []],
+    [['gpt-4.1', 'gpt-5', 'gpt-5.1', 'gpt-5.5'], { prompt_cache_retention: '24h' }, []],
+    [
+      ['gpt-5.6', 'gpt-5.6-sol', 'gpt-6-luna', 'gpt-6.2-astra', 'gpt-7'],
+      { prompt_cache_retention: '24h' },
+      ['dropped=prompt_cache_retention'],
+    ],
   ])('%j with %j: %j', (models, fields, notes) => {
     for (const model of models) expect(fitted(model, fields).notes, model).toEqual(notes)
   })

@@ -31,6 +31,8 @@ interface Traits {
   audio: boolean
   /** Whether function tools are refused beside any effort but `none`. */
   toolsWithoutEffort: boolean
+  /** Whether it takes `prompt_cache_retention`, in whose place later models have `prompt_cache_options`. */
+  retention: boolean
 }
 
 const plain: Traits = {
@@ -45,6 +47,7 @@ const plain: Traits = {
   prediction: false,
   audio: false,
   toolsWithoutEffort: false,
+  retention: true,
 }
 
 const from = (least: Effort, most: Effort): Effort[] =>
@@ -90,6 +93,7 @@ function gptModel(number: number, variant: string): Traits {
     sampling: always || number >= 600 ? 'never' : 'without effort',
     stop: number >= 505 && number < 600,
     toolsWithoutEffort: number >= 504,
+    retention: number < 506,
   }
 }
 
@@ -212,4 +216,5 @@ export function fitParameters(body: Body, notes: Note[]): void {
   // The same of `tool_choice`, of which one that demands a call is a fault of the caller.
   if (!calls && ['auto', 'none'].includes(body['tool_choice'] as string)) body['tool_choice'] = undefined
   if (!traits.prediction) drop('prediction')
+  if (!traits.retention) drop('prompt_cache_retention')
 }
