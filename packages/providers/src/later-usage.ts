@@ -8,7 +8,7 @@ type Report = Record<string, unknown>
  */
 export function laterUsage<Joined extends object>(earlier: Joined | undefined, later: Joined): Joined {
   if (!earlier) return later
-  const joined: Report = { ...earlier }
+  const joined: Report = { ...(earlier as Report) }
   for (const [key, value] of Object.entries(later)) {
     const known = joined[key]
     if (value === null || value === undefined) continue

@@ -107,7 +107,7 @@ export function eventReader() {
       if (alike) return alike
       const answer = parseJson(data) as Answer | null | undefined
       const told = answer?.usageMetadata
-      if (hasCounts(told)) {
+      if (told && hasCounts(told)) {
         parseCounts()
         report = joined(report, told)
         if (short && lessons-- > 0) form = formOf(data, answer!) ?? form
