@@ -5,9 +5,8 @@ import { DONE } from '../events.js'
 import { malformed } from '../failures.js'
 import { toFinishReason } from '../finish-reasons.js'
 import { parseJson } from '../json.js'
-import { laterUsage } from '../later-usage.js'
 import type { UpstreamUsage } from './answer.js'
-import { toUsage } from './answer.js'
+import { laterReport, toUsage } from './answer.js'
 import { toldError } from './errors.js'
 import { jsonTool } from './tools.js'
 import type { AnswerBlock, Message } from './response.js'
@@ -53,7 +52,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
 
   const report = (later: UpstreamUsage | null | undefined): void => {
     if (!later) return
-    usage = laterUsage(usage, later)
+    usage = laterReport(usage, later)
     builder.report(toUsage(usage))
   }
 
