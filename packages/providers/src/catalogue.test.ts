@@ -81,6 +81,9 @@ describe('the limits of a model', () => {
     ['google', 'gemini-4.2-flash', 'google/gemini-3.8-flash'],
     ['google', 'gemini-5-pro-preview', 'google/gemini-3.1-pro-preview'],
     ['google', 'gemini-4-xenon', 'google/gemini-4-hydrogen'],
+    ['google', 'gemini-flash-latest', 'google/gemini-3.8-flash'],
+    ['google', 'gemini-flash-lite-latest', 'google/gemini-3.5-flash-lite'],
+    ['anthropic', 'claude-opus-latest', 'anthropic/claude-opus-5-5'],
     ['openai', 'text-embedding-4-large', 'openai/text-embedding-3-large'],
     // Older than what is known.
     ['openai', 'gpt-4-turbo', undefined],

@@ -225,7 +225,9 @@ function newestOf(provider: string, id: string): ModelFacts | undefined {
   const line = known.filter((one) => lineOf(one) === lineOf(id))
   const peers = line.length > 0 ? line : known.filter((one) => catalogue[one]!.maxOutput !== undefined)
   const [newest] = peers.toSorted((a, b) => versionOf(b) - versionOf(a))
-  return newest !== undefined && versionOf(newest) <= versionOf(id) ? catalogue[newest] : undefined
+  // Aliases such as `gemini-flash-latest` refer to the newest version.
+  const version = versionOf(id) === 0 && id.endsWith('-latest') ? Infinity : versionOf(id)
+  return newest !== undefined && versionOf(newest) <= version ? catalogue[newest] : undefined
 }
 
 /**

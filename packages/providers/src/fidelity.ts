@@ -41,7 +41,11 @@ const probes: Record<string, object> = {
   'parallel_tool_calls false': { tools, parallel_tool_calls: false },
   'custom tools': { tools: [{ type: 'custom', custom: { name: 'f' } }] },
   'response_format json_schema': { response_format: answer },
-  'response_format json_object': { response_format: { type: 'json_object' } },
+  // "'messages' must contain the word 'json' in some form" (OpenAI).
+  'response_format json_object': {
+    messages: [{ role: 'user', content: 'Hi, in JSON' }],
+    response_format: { type: 'json_object' },
+  },
   reasoning_effort: { reasoning_effort: 'low' },
   user: { user: 'u-1' },
   metadata: { metadata: { a: 'b' } },

@@ -1,6 +1,7 @@
 import type { Usage } from '@turnpike/core'
 import { isObject } from '@turnpike/core/internal'
 import { count } from '../count.js'
+import { laterUsage } from '../later-usage.js'
 
 /** Token counts as the upstream reports them; each may be null. */
 export type UpstreamUsage = Record<string, unknown>
@@ -9,18 +10,6 @@ export type UpstreamUsage = Record<string, unknown>
 const standard: unknown[] = ['standard', 'global', 'not_available', null]
 
 const unlessStandard = (value: unknown): unknown => (standard.includes(value) ? undefined : value)
-
-/** Joins two reports of one answer. Counts are cumulative, so the larger one wins: some servers report 0 at the end for what they told at the start. */
-export function laterUsage(earlier: UpstreamUsage, later: UpstreamUsage): UpstreamUsage {
-  const joined = { ...earlier }
-  for (const [key, value] of Object.entries(later)) {
-    const known = earlier[key]
-    if (value === null || value === undefined) continue
-    if (typeof value === 'number' && typeof known === 'number') joined[key] = Math.max(known, value)
-    else joined[key] = isObject(value) && isObject(known) ? laterUsage(known, value) : value
-  }
-  return joined
-}
 
 /** The iterations that the other counts leave out (Claude's docs, "Compaction" and "Advisor tool"). */
 const apart: unknown[] = ['compaction', 'advisor_message']
@@ -39,6 +28,20 @@ const countsOf = (usage: UpstreamUsage) => {
     cached: count(usage['cache_read_input_tokens']) ?? 0,
     output: count(usage['output_tokens']) ?? 0,
   }
+}
+
+/**
+ * Joins two reports of one stream. Kimi and Qwen begin with the whole prompt as `input_tokens`, of which they tell only at the end what was cached:
+ * beside the rest of it, or in OpenAI's form (maximhq/bifrost#5510, jeremychone/rust-genai#258).
+ */
+export function laterReport(earlier: UpstreamUsage, later: UpstreamUsage): UpstreamUsage {
+  const joined = laterUsage(earlier, later)
+  const [before, now] = [countsOf(earlier), countsOf(later)]
+  const cache = now.cached + now.written
+  if (cache === 0 || before.cached + before.written > 0) return joined
+  if ([before.input, later['prompt_tokens']].includes(now.input + cache)) return { ...joined, input_tokens: now.input }
+  if (!isObject(later['prompt_tokens_details'])) return joined
+  return { ...joined, input_tokens: Math.max(before.input - cache, 0) }
 }
 
 /** `prompt_tokens` is the sum of three disjoint counts: uncached input, tokens written to the cache and tokens read from it. */

@@ -33,8 +33,19 @@ export const anthropicCatalogue: Record<string, Capability[]> = Object.fromEntri
   Object.keys(catalogue).map((id) => [id, capabilities]),
 )
 
-/** Whether a model id matches the family: `claude-…`. */
-export const isAnthropicModel = (model: string): boolean => model.startsWith('claude-')
+/** Whether a model id matches the family: `claude-…`, also as Bedrock has it: `us.anthropic.claude-…`. */
+export const isAnthropicModel = (model: string): boolean => /^([a-z-]+\.)*claude-/.test(model)
+
+/**
+ * The id of a model in Anthropic's own spelling, without a date. Servers of the Messages API have others: Bedrock
+ * (`us.anthropic.claude-opus-4-6-v1:0`), Vertex AI (`claude-opus-4-5@20251101`) and OpenRouter (`anthropic/claude-opus-4.6:thinking`).
+ */
+const plainId = (model: string): string =>
+  model
+    .replace(/^.*[./](?=claude-)/, '')
+    .replace(/(-v\d+)?(:\w+)?$/, '')
+    .replace(/[-@](\d{8}|latest|default|0)$/, '')
+    .replace(/(\d)\.(\d)/, '$1-$2')
 
 /** The features of a model. */
 export interface Traits {
@@ -103,12 +114,15 @@ const ASSUMED = 4.4
  * @param maxOutput the maximum output tokens of a model that is not known, as somebody else tells them
  */
 export function traitsOf(model: string, maxOutput?: number): Traits {
-  const undated = model.replace(/-(\d{8}|latest|0)$/, '')
-  const [, major, minor = '0'] = /^claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/.exec(undated) ?? []
-  const version = major ? Number(major) + Number(minor) / 10 : /fable|mythos/.test(undated) ? 5 : ASSUMED
+  const id = plainId(model)
+  const [, major, minor = '0'] = /^claude-(?:[a-z]+-)?(\d+)(?:-(\d{1,2})(?!\d))?/.exec(id) ?? []
+  let version = /fable|mythos/.test(id) ? 5 : ASSUMED
+  if (major) version = Number(major) + Number(minor) / 10
+  // An alias of the newest version (OpenRouter).
+  else if (/^claude-[a-z]+$/.test(id) && model.includes('-latest')) version = Infinity
   const traits = { ...first }
   for (const [from, changed, name] of changes)
-    if (version >= from && (name?.test(undated) ?? true)) Object.assign(traits, changed)
-  traits.maxOutput = catalogue[undated] ?? earlier[undated] ?? maxOutput ?? traits.maxOutput
+    if (version >= from && (name?.test(id) ?? true)) Object.assign(traits, changed)
+  traits.maxOutput = catalogue[id] ?? earlier[id] ?? maxOutput ?? traits.maxOutput
   return traits
 }

@@ -172,6 +172,35 @@ describe('a stream of Claude', () => {
       { prompt_tokens: 900, completion_tokens: 7 },
     ],
     [
+      'the whole prompt at the start, and its parts at the end (Kimi)',
+      { input_tokens: 900 },
+      { input_tokens: 500, cache_read_input_tokens: 400, output_tokens: 7 },
+      { prompt_tokens: 900, prompt_tokens_details: { cached_tokens: 400 } },
+    ],
+    [
+      'an estimate at the start, and the prompt and its parts at the end (Kimi)',
+      { input_tokens: 910, cache_read_input_tokens: 0 },
+      { input_tokens: 500, cache_read_input_tokens: 400, prompt_tokens: 900, output_tokens: 7 },
+      { prompt_tokens: 900, prompt_tokens_details: { cached_tokens: 400 } },
+    ],
+    [
+      'the whole prompt at the start, and what of it was cached at the end (Qwen)',
+      { input_tokens: 3602 },
+      {
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 3604,
+        prompt_tokens_details: { cached_tokens: 3604 },
+        output_tokens: 7,
+      },
+      { prompt_tokens: 3604, prompt_tokens_details: { cached_tokens: 3604 } },
+    ],
+    [
+      'the rest of the prompt at the start, and what was cached at the end',
+      { input_tokens: 500 },
+      { input_tokens: 0, cache_read_input_tokens: 400, output_tokens: 7 },
+      { prompt_tokens: 900, prompt_tokens_details: { cached_tokens: 400 } },
+    ],
+    [
       'thinking tokens that fall',
       { input_tokens: 1 },
       { output_tokens: 9, output_tokens_details: { thinking_tokens: 4 } },

@@ -6,7 +6,7 @@ import { malformed } from '../failures.js'
 import { toFinishReason } from '../finish-reasons.js'
 import { parseJson } from '../json.js'
 import type { UpstreamUsage } from './answer.js'
-import { laterUsage, toUsage } from './answer.js'
+import { laterReport, toUsage } from './answer.js'
 import { toldError } from './errors.js'
 import { jsonTool } from './tools.js'
 import type { AnswerBlock, Message } from './response.js'
@@ -52,7 +52,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
 
   const report = (later: UpstreamUsage | null | undefined): void => {
     if (!later) return
-    usage = laterUsage(usage, later)
+    usage = laterReport(usage, later)
     builder.report(toUsage(usage))
   }
 

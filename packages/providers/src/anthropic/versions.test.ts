@@ -8,7 +8,8 @@ import { anthropicChat } from './index.js'
 const models =
   `claude-3-5-haiku-latest claude-3-7-sonnet-latest claude-opus-4-1 claude-sonnet-4-5 claude-haiku-4-5 claude-opus-4-6 claude-sonnet-4-6
 claude-opus-4-7 claude-opus-4-8 claude-opus-5 claude-sonnet-5 claude-fable-5 claude-mythos-5 claude-fable-5-1 claude-mythos-5-1 claude-fable-5-2
-claude-opus-5-5 claude-sonnet-5-5 claude-haiku-5-5 claude-opus-6 claude-sonnet-6-1`.split(/\s+/)
+claude-opus-5-5 claude-sonnet-5-5 claude-haiku-5-5 claude-opus-6 claude-sonnet-6-1 claude-opus-4-5 claude-opus-latest us.anthropic.claude-opus-4-6-v1
+anthropic.claude-opus-5 anthropic/claude-sonnet-5.5 anthropic/claude-opus-4.5 claude-sonnet-4-5@20250929`.split(/\s+/)
 
 const forcedTo = { type: 'function', function: { name: 'f' } } as const
 const open = { type: 'object', properties: { map: { type: 'object', additionalProperties: { type: 'number' } } } }

@@ -72,9 +72,9 @@ describe('models', () => {
   it.each([
     ['gemini-2.0-flash', old],
     ['gemini-2.5-flash', ['sampling', 'prefill']],
-    ['gemini-2.5-flash-image', ['image', 'sampling', 'prefill']],
+    ['gemini-2.5-flash-image', ['image', 'noVideo', 'sampling', 'prefill']],
     ['gemini-3-pro-preview', ['gemini3', 'sampling', 'prefill']],
-    ['gemini-3-pro-image', ['gemini3', 'image', 'sampling', 'prefill']],
+    ['gemini-3-pro-image', ['gemini3', 'image', 'noVideo', 'sampling', 'prefill']],
     ['gemini-3.5-flash', ['gemini3', 'sampling', 'prefill', 'ids']],
     ['gemini-3.5-flash-lite', ['gemini3', 'ids']],
     ['gemini-3.6-flash', ['gemini3', 'ids']],
@@ -110,17 +110,33 @@ describe('models', () => {
     },
   )
 
-  it.each(['gemini-3-pro-image-preview', 'gemini-3.1-flash-image', 'gemini-2.5-flash-image'])(
+  const withFile = (type: string) => [
+    { role: 'user', content: [{ type: 'file', file: { file_data: `data:${type};base64,AAAA` } }] },
+  ]
+  it.each(['gemini-3-pro-image-preview', 'gemini-2.5-flash-image', 'gemini-3.1-flash-lite-image'])(
+    '%s sees no video',
+    (model) => {
+      expect(refusal({ messages: withFile('video/mp4') }, model)).toMatchObject({ code: 'unsupported_parameter' })
+      expect(googleRefusal(model, ask({ messages: withFile('video/mp4') }).body)).toBeDefined()
+      expect(googleRefusal(model, ask({ messages: withFile('audio/mp3') }).body)).toBeDefined()
+    },
+  )
+  it.each(['gemini-3.1-flash-image', 'gemini-3.1-flash-image-preview', 'gemini-nano-banana-2.1'])(
+    '%s sees videos',
+    (model) => {
+      const { body } = ask({ messages: withFile('video/mp4') }, model)
+      expect(body['contents']).toMatchObject([{ parts: [{ inlineData: { mimeType: 'video/mp4' } }] }])
+      expect(googleRefusal(model, body)).toBeUndefined()
+    },
+  )
+
+  it.each(['gemini-3-pro-image-preview', 'gemini-3.1-flash-image', 'gemini-2.5-flash-image', 'gemini-nano-banana-2.1'])(
     '%s has neither tools nor a JSON mode, nor ears',
     (model) => {
       const tools = [{ type: 'function', function: { name: 'f' } }]
       const code = 'unsupported_parameter'
       expect(refusal({ tools }, model)).toMatchObject({ status: 400, code })
-      for (const type of ['audio/mp3', 'video/mp4']) {
-        const part = { type: 'file', file: { file_data: `data:${type};base64,AAAA` } }
-        const messages = [{ role: 'user', content: [part] }]
-        expect(refusal({ messages }, model)).toMatchObject({ status: 400, code })
-      }
+      expect(refusal({ messages: withFile('audio/mp3') }, model)).toMatchObject({ status: 400, code })
       const { body, notes } = ask({ response_format: { type: 'json_object' } }, model)
       expect(notes).toEqual([{ field: 'response_format', action: 'emulated' }])
       expect(googleRefusal(model, body)).toBeUndefined()

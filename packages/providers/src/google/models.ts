@@ -58,6 +58,8 @@ export interface Traits {
   gemma: boolean
   /** Whether it makes images; such models have neither tools nor a JSON mode (models.dev, November 2026). */
   image: boolean
+  /** Whether it refuses videos, as models that make images do before 3.1 Flash Image (Google's changelog, May 2026). All of these refuse audio. */
+  noVideo: boolean
   /** Whether it accepts penalties. */
   penalties: boolean
   /** Whether temperature, top_p and top_k have an effect. */
@@ -135,10 +137,12 @@ export function traitsOf(model: string): Traits {
   const version = told ? Number(told) : /^gemini-(.*latest$|nano-banana)/.test(name) ? Infinity : NaN
   const has = (change: keyof typeof changes): boolean =>
     (changes[change] as Since[]).some(([since, ids]) => version >= since && ids.test(name))
+  const image = /image|banana/.test(name)
   return {
     gemini3: has('gemini3'),
     gemma: name.startsWith('gemma-'),
-    image: /image|banana/.test(name),
+    image,
+    noVideo: image && !(version >= 3.1 && /-flash-image|banana/.test(name)),
     penalties: version > 0 && !has('noPenalties'),
     sampling: !has('noSampling'),
     prefill: !has('noPrefill'),

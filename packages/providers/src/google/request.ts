@@ -133,8 +133,11 @@ function toFormat(request: ChatCompletionRequest, hasJsonMode: boolean, forced: 
   return { instruction: toInstruction(format) }
 }
 
-/** Whether a part is audio or video. */
-const isSound = ({ inlineData }: Part): boolean => /^(audio|video)\//.test(inlineData?.mimeType ?? '')
+/** Whether a model that makes images refuses a part. */
+const isRefused = ({ inlineData }: Part, { noVideo }: Traits): boolean => {
+  const { mimeType = '' } = inlineData ?? {}
+  return mimeType.startsWith('audio/') || (mimeType.startsWith('video/') && noVideo)
+}
 
 const acceptedStops = (given: string[]): string[] => given.filter((text) => text !== '').slice(0, STOPS)
 
@@ -206,8 +209,8 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   const declarations = (request.tools ?? []).map((tool) => toDeclaration(tool, changes))
   for (const field of changes) note(field, 'clamped')
   if (traits.image && declarations.length > 0) throw unsupported('Models of Gemini that make images call no tools')
-  if (traits.image && contents.some(({ parts }) => parts.some(isSound)))
-    throw unsupported('Models of Gemini that make images take neither audio nor video')
+  if (traits.image && contents.some(({ parts }) => parts.some((part) => isRefused(part, traits))))
+    throw unsupported('Models of Gemini that make images take no audio, and most of them no video')
   const callingConfig = toCallingConfig(request, declarations)
   const hasJsonMode = !traits.image && (traits.gemini3 || (!traits.gemma && declarations.length === 0))
   const forced = callingConfig?.mode === 'ANY'

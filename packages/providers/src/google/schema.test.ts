@@ -102,6 +102,40 @@ describe('references of a schema', () => {
       object({ n: to('N') }, [], { $defs: { N: object({ o: object({ next: to('N') }, ['next']) }) } }),
       object({ n: to('N') }, [], { $defs: { N: object({ o: object({ next: to('N') }, ['next']) }) } }),
     ],
+    [
+      'as the only one of allOf (Pydantic 1)',
+      object({ a: { title: 'x', allOf: [older('A')] } }, ['a'], { definitions: { A: text } }),
+      object({ a: { title: 'x', anyOf: [to('A')] } }, ['a'], { $defs: { A: text } }),
+    ],
+    [
+      'by an $id (TypeBox)',
+      object({ tree: { $id: 'T0', ...object({ kids: { type: 'array', items: { $ref: 'T0' } } }, ['kids']) } }, [
+        'tree',
+      ]),
+      object({ tree: object({ kids: { type: 'array', items: to('T0') } }, ['kids']) }, ['tree'], {
+        $defs: { T0: object({ kids: { type: 'array', items: to('T0') } }, [], { required: [] }) },
+      }),
+      true,
+    ],
+    [
+      'by the $id of the root',
+      {
+        $id: 'T',
+        ...object({ kids: { type: 'array', items: { $ref: 'T' } }, a: { $ref: 'T#/$defs/A' } }),
+        $defs: { A: text },
+      },
+      object({ kids: { type: 'array', items: { $ref: '#' } }, a: to('A') }, [], { $defs: { A: text } }),
+    ],
+    [
+      'by an $anchor',
+      object({ a: { $ref: '#here' } }, ['a'], { $defs: { A: { $anchor: 'here', ...text } } }),
+      object({ a: to('here') }, ['a'], { $defs: { here: text } }),
+    ],
+    [
+      'beside properties of such names',
+      object({ $id: text, $anchor: to('A') }, [], { $defs: { A: text } }),
+      object({ $id: text, $anchor: to('A') }, [], { $defs: { A: text } }),
+    ],
     ['to nothing', object({ a: to('No') }), object({ a: to('No') })],
     [
       'that are the name of a property, or data',

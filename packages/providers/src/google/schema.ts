@@ -97,22 +97,45 @@ function circles(defs: Map<string, Schema>): Set<string> {
   return nodes
 }
 
+/** The schemas that `$id` and `$anchor` name, by the references to them. */
+function identified(root: Schema): Map<string, Schema> {
+  const found = new Map<string, Schema>()
+  const collect = (schema: Schema): void => {
+    const { $id, $anchor } = schema
+    if (typeof $id === 'string') found.set($id, schema)
+    if (typeof $anchor === 'string') found.set(`#${$anchor}`, schema)
+    replaced(schema, collect)
+  }
+  collect(root)
+  return found
+}
+
 /** The root with its references to `$defs`, and these, which have no definitions of their own. What no reference is to has no effect, and is left out. */
 function definitionsOf(root: Schema): { top: Schema; defs: Map<string, Schema> } {
   const names = new Map<string, string>()
   const defs = new Map<string, Schema>()
+  const byId = identified(root)
+  const base = typeof root['$id'] === 'string' ? root['$id'].replace(/#$/, '') : ''
   const bare = (schema: Schema): Schema => {
     const { $defs: _, definitions: __, ...own } = schema
     return own
+  }
+
+  /** A reference in the form of Gemini; the same for one to another document or to nothing. */
+  const toDefs = (given: string): string => {
+    const ref = base !== '' && given.startsWith(`${base}#`) ? given.slice(base.length) : given
+    if (ref === ROOT || ref === base) return ROOT
+    const name = nameOf(ref)
+    return name === undefined ? given : PREFIX + name
   }
 
   /** The name of the definition that a reference is to; undefined for one to another document or to nothing. */
   const nameOf = (ref: string): string | undefined => {
     const known = names.get(ref)
     if (known !== undefined) return known
-    const target = ref.startsWith('#/') ? resolve(root, ref) : undefined
+    const target = ref.startsWith('#/') ? resolve(root, ref) : byId.get(ref)
     if (!target) return undefined
-    const plain = unescaped(/[^/]*$/.exec(ref)![0]).replace(/[^\w.-]/g, '_')
+    const plain = unescaped(/[^/#]*$/.exec(ref)![0]).replace(/[^\w.-]/g, '_')
     let name = plain
     for (let number = names.size; defs.has(name); number++) name = `${plain}_${number}`
     names.set(ref, name)
@@ -120,9 +143,10 @@ function definitionsOf(root: Schema): { top: Schema; defs: Map<string, Schema> }
     return name
   }
   const renamed = (schema: Schema): Schema => {
-    const name = nameOf(refOf(schema) ?? '')
-    const inner = replaced(schema, renamed)
-    return name === undefined ? inner : extend(inner, { $ref: PREFIX + name })
+    const ref = refOf(schema)
+    // What had several names has one now, and copies.
+    const { $id: _, $anchor: __, ...inner } = replaced(schema, renamed)
+    return ref === undefined ? inner : { ...inner, $ref: toDefs(ref) }
   }
 
   let top = renamed(bare(root))
@@ -162,6 +186,10 @@ export function toSchema(root: Schema): { schema: Schema; looser: boolean } {
       const siblings = Object.entries(schema).filter(([keyword]) => !keyword.startsWith('$'))
       return siblings.length === 0 ? schema : Object.fromEntries([...siblings, ['anyOf', [{ $ref: refOf(schema) }]]])
     }
+    const { allOf, anyOf, ...rest } = schema
+    // As pydantic 1 writes a reference with siblings. Gemini has no `allOf`.
+    if (Array.isArray(allOf) && allOf.length === 1 && anyOf === undefined)
+      return fitted({ ...rest, anyOf: allOf }, inCircle, optional)
     const given = schema['required']
     const required = new Set<unknown>(Array.isArray(given) ? given : [])
     let broken = false

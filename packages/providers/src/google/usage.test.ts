@@ -79,6 +79,30 @@ describe("Gemini's usage", () => {
       expect(usage).toMatchObject({ prompt_tokens: 140, completion_tokens: 10, total_tokens: 150 })
   })
 
+  it.each<[string, object[]]>([
+    [
+      'a prompt that is 0 at the end',
+      [
+        { promptTokenCount: 100, cachedContentTokenCount: 60, totalTokenCount: 100 },
+        { promptTokenCount: 0, candidatesTokenCount: 10, totalTokenCount: 10 },
+      ],
+    ],
+    // As pydantic-ai's gateway in front of Vertex AI.
+    [
+      'an end without what was cached',
+      [
+        { ...counts, cachedContentTokenCount: 60 },
+        { ...counts, trafficType: 'ON_DEMAND' },
+      ],
+    ],
+    ['what was cached alone at first', [{ cachedContentTokenCount: 60 }, { ...counts, cachedContentTokenCount: 60 }]],
+    ['nothing at the end', [{ ...counts, cachedContentTokenCount: 60 }, {}]],
+  ])('never falls within a stream: %s (A3)', async (_, reports) => {
+    const { batches } = await run(...reports.map((report) => answerOf([{ text: 'a' }], report)))
+    const { usage } = batches.flat().at(-1) as { usage?: Usage }
+    expect(unitsOf(usage!)).toEqual({ cache_read: 60, input: 40, output: 10 })
+  })
+
   it('has cached tokens of each modality once', async () => {
     const metadata = {
       ...counts,

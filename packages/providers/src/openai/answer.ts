@@ -41,9 +41,12 @@ function largest(...values: unknown[]): number {
   return most
 }
 
-/** `details` with a count, if that is not 0. */
-const counting = (details: Loose, field: string, tokens: number): Loose =>
-  tokens > 0 && details[field] !== tokens ? extend(details, { [field]: tokens }) : details
+/** `details` with the counts that are not 0. */
+function counting(details: Loose, counts: Record<string, number>): Loose {
+  const counted: Loose = extend(details, {})
+  for (const [field, tokens] of Object.entries(counts)) if (tokens > 0) counted[field] = tokens
+  return counted
+}
 
 /**
  * Normalizes the upstream's usage to OpenAI's fields, and keeps its own; undefined if it has no token counts. `total_tokens` is always the sum
@@ -52,8 +55,9 @@ const counting = (details: Loose, field: string, tokens: number): Loose =>
  *   prompt.
  * - read from a cache: OpenAI's details; `cached_tokens` beside the counts (Kimi, Together); `prompt_cache_hit_tokens` (DeepSeek);
  *   `num_cached_tokens` or `prompt_token_details` (Mistral); `cache_read_input_tokens` (Claude through other servers); `cache_n` (llama.cpp).
- * - written to one: `cache_write_tokens` (OpenAI, OpenRouter), `cache_creation_input_tokens` (Qwen, Claude), `cache_creation_tokens` (LiteLLM).
- * - Where these are more than the prompt, it does not include them (some models of xAI).
+ * - written to one: `cache_write_tokens` (OpenAI, OpenRouter), `cache_creation_input_tokens` (Qwen, Claude), `cache_creation_tokens` (LiteLLM);
+ *   of these for an hour: `ephemeral_1h_input_tokens`, in Claude's `cache_creation` or LiteLLM's `cache_creation_token_details`.
+ * - Where these are more than the prompt, or the total is the sum with them, it does not include them (some models of xAI).
  * - reasoning: in the details; beside the counts and in them (SGLang); in `total_tokens` only (xAI; Gemini through Google's own compatible API,
  *   which does not name it); in neither (Perplexity).
  * @param timings llama.cpp's, beside the usage
@@ -88,13 +92,23 @@ export function toUsage(value: unknown, timings?: unknown, model = ''): Usage | 
     promptDetails['cache_creation_tokens'],
     usage['cache_creation_input_tokens'],
   )
+  const kept = loose(
+    promptDetails['cache_creation_token_details'] ?? promptDetails['cache_creation'] ?? usage['cache_creation'],
+  )
+  const cache_write_1h_tokens = largest(promptDetails['cache_write_1h_tokens'], kept['ephemeral_1h_input_tokens'])
   let prompt = given ?? 0
-  if (cached_tokens + cache_write_tokens > prompt) prompt += cached_tokens + cache_write_tokens
-  prompt += largest(usage['citation_tokens'])
-
   let completion = made ?? 0
   let reasoning_tokens = largest(completionDetails['reasoning_tokens'], usage['reasoning_tokens'])
-  const rest = largest(usage['total_tokens']) - prompt - completion
+  const cache = cached_tokens + cache_write_tokens
+  let rest = largest(usage['total_tokens']) - prompt - completion
+  if (cache > prompt || (cache > 0 && rest !== reasoning_tokens && [cache, cache + reasoning_tokens].includes(rest))) {
+    prompt += cache
+    rest -= cache
+  }
+  const citations = largest(usage['citation_tokens'])
+  prompt += citations
+  rest -= citations
+
   if (reasoning_tokens === 0 && rest > 0 && model.includes('gemini')) reasoning_tokens = rest
   if (reasoning_tokens > 0 && (rest === reasoning_tokens || count(usage['citation_tokens']) !== undefined))
     completion += reasoning_tokens
@@ -104,12 +118,13 @@ export function toUsage(value: unknown, timings?: unknown, model = ''): Usage | 
     completion_tokens: completion,
     total_tokens: prompt + completion,
   })
-  if (cached_tokens + cache_write_tokens > 0) {
-    const ofCached = counting(promptDetails, 'cached_tokens', cached_tokens)
-    told['prompt_tokens_details'] = counting(ofCached, 'cache_write_tokens', cache_write_tokens)
-  }
-  if (reasoning_tokens > 0)
-    told['completion_tokens_details'] = counting(completionDetails, 'reasoning_tokens', reasoning_tokens)
+  if (cache > 0)
+    told['prompt_tokens_details'] = counting(promptDetails, {
+      cached_tokens,
+      cache_write_tokens,
+      cache_write_1h_tokens,
+    })
+  if (reasoning_tokens > 0) told['completion_tokens_details'] = counting(completionDetails, { reasoning_tokens })
   return told
 }
 

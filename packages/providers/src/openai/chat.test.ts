@@ -123,6 +123,21 @@ describe('a request to OpenAI', () => {
   ] as ChatCompletionRequest['messages']
   const called = { role: 'assistant', tool_calls: [call, { ...call, id: 'y' }] }
 
+  it('has no empty list of tools or calls, and no answer without content', () => {
+    const said = (more: object) => [...messages, { role: 'assistant', ...more }, ...messages]
+    const sent = (more: object, model = 'gpt-4o') => {
+      const made = ask(request({ model, messages: said(more) as never, tools: [] }))
+      expect(made.notes).toEqual([])
+      return JSON.parse(JSON.stringify(made.body)) as { messages: object[]; tools?: object[] }
+    }
+    for (const model of ['gpt-4o', 'deepseek-chat', 'my-model']) {
+      expect(sent({ content: 'a', tool_calls: [] }, model)).toEqual({ model, messages: said({ content: 'a' }) })
+      expect(sent({ tool_calls: [] }, model).messages).toEqual(said({ content: '' }))
+      expect(sent({ reasoning_content: 'Hm.' }, model).messages[1]).toMatchObject({ content: '' })
+    }
+    expect(sent({ content: null, refusal: 'No' }).messages).toEqual(said({ content: null, refusal: 'No' }))
+  })
+
   it.each<[models: string[], fields: string[]]>([
     [['gpt-4o', 'o3', 'mistral-large-latest', 'deepseek-reasoner', 'gpt-oss-120b'], []],
     [['openai/gpt-oss-20b', 'x-ai/grok-5'], ['reasoning_details']],

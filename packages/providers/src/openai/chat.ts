@@ -36,6 +36,8 @@ function toRequest(
     messages: system ? [{ role: 'system', content: system }, ...messages] : messages,
     system: undefined,
     provider: undefined,
+    // OpenAI's own and other servers refuse an empty list.
+    tools: request.tools?.length ? request.tools : undefined,
     stream_options: asksUsage ? extend(stream_options ?? {}, { include_usage: true }) : undefined,
   })
   dropRouting(upstream, notes)

@@ -5,6 +5,9 @@ import { isOwnModel } from './models.js'
 /** Mistral's models, which take no reasoning of earlier answers, as OpenAI's own. DeepSeek and others need it. */
 const ofMistral = /^(mistral|ministral|magistral|codestral|devstral|pixtral)/
 
+/** What an answer may have in place of content and calls: "expected a string, got null". */
+const saying = ['refusal', 'audio', 'function_call']
+
 const isSigned = (signed: object): boolean => 'extra_content' in signed
 
 /**
@@ -21,8 +24,8 @@ const ofAnswers: [field: string, takes: (model: string) => boolean][] = [
 
 const thoughts = new Set(['reasoning_content', 'reasoning_details', 'thinking_blocks'])
 
-/** Without a loss: thoughts as text, which a model does not need to go on, and signatures that mean nothing to other families. */
-const unnoted = new Set(['reasoning_content', 'extra_content'])
+/** Without a loss: thoughts as text, which a model does not need to go on, signatures that mean nothing to other families, and no calls. */
+const unnoted = new Set(['reasoning_content', 'extra_content', 'tool_calls'])
 
 const isText = ({ type }: ContentPart): boolean => type === 'text'
 
@@ -81,13 +84,17 @@ export function cleanHistory(
   const lost = new Set<string>()
   const clean = messages.map((message) => {
     if (message.role !== 'assistant') return message
-    const { tool_calls } = message
+    const { tool_calls, content = null } = message
+    const isEmpty = content === null && !tool_calls?.length && !saying.some((field) => message[field])
     const signed = untaken.includes('extra_content') && tool_calls?.some(isSigned)
     const removed = untaken.filter((field) => message[field] !== undefined)
-    if (!signed && removed.length === 0) return message
+    // "[] is too short": an empty list of calls, which some clients keep.
+    if (tool_calls?.length === 0) removed.push('tool_calls')
+    if (!signed && !isEmpty && removed.length === 0) return message
     for (const field of removed) if (!unnoted.has(field)) lost.add(field)
     return extend(message, {
       tool_calls: signed ? tool_calls!.map((call) => extend(call, { extra_content: undefined })) : tool_calls,
+      ...(isEmpty && { content: '' }),
       ...Object.fromEntries(removed.map((field) => [field, undefined])),
     })
   })

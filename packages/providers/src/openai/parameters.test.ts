@@ -185,6 +185,12 @@ describe('B3: other parameters', () => {
     [['gpt-4o', 'gpt-4o-mini-2024-07-18', 'gpt-4.1-nano'], { prediction: {} }, []],
     [['gpt-5.1', 'gpt-5.2', 'gpt-5.4-mini', 'gpt-6-sol', 'gpt-5.1-chat-latest'], { stop: 'x' }, ['dropped=stop']],
     [['gpt-4o', 'o1', 'o3-mini', 'gpt-5.5', 'gpt-5.6-luna'], { stop: 'x' }, []],
+    [['gpt-4.1', 'gpt-5', 'gpt-5.1', 'gpt-5.5'], { prompt_cache_retention: '24h' }, []],
+    [
+      ['gpt-5.6', 'gpt-5.6-sol', 'gpt-6-luna', 'gpt-6.2-astra', 'gpt-7'],
+      { prompt_cache_retention: '24h' },
+      ['dropped=prompt_cache_retention'],
+    ],
   ])('%j with %j: %j', (models, fields, notes) => {
     for (const model of models) expect(fitted(model, fields).notes, model).toEqual(notes)
   })
@@ -211,6 +217,23 @@ describe('B3: other parameters', () => {
       expect(fitted(model, { messages: said(sound) }).sent['messages']).toEqual(said(sound))
     },
   )
+
+  it.each<[fields: object, sent: object, notes: string[]]>([
+    [{ parallel_tool_calls: false }, {}, ['dropped=parallel_tool_calls']],
+    [{ parallel_tool_calls: true, tools: [] }, {}, []],
+    [{ tool_choice: 'auto', tools: [] }, {}, []],
+    [{ tool_choice: 'none' }, {}, []],
+    [{ max_tokens: 5, max_completion_tokens: 7 }, { max_completion_tokens: 7 }, ['dropped=max_tokens']],
+    [{ max_tokens: 7, max_completion_tokens: 7 }, { max_completion_tokens: 7 }, []],
+  ])('%j without tools is sent as %j', (fields, expected, notes) => {
+    for (const model of ['gpt-4o', 'gpt-5.5', 'o3', 'gpt-3.5-turbo', 'gpt-6-astra'])
+      expect(fitted(model, fields), model).toEqual({ sent: { model, messages, ...expected }, notes })
+  })
+  it('a choice that demands a call is left to OpenAI, which refuses it without tools', () => {
+    expect(request({ model: 'gpt-4o', messages, tool_choice: 'required' }).body).toMatchObject({
+      tool_choice: 'required',
+    })
+  })
 
   it('of models of others are sent as they are', () => {
     const fields = { reasoning_effort: 'minimal', verbosity: 'low', prediction: {}, temperature: 0.2, tools }

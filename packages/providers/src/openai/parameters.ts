@@ -31,6 +31,8 @@ interface Traits {
   audio: boolean
   /** Whether function tools are refused beside any effort but `none`. */
   toolsWithoutEffort: boolean
+  /** Whether it takes `prompt_cache_retention`, in whose place later models have `prompt_cache_options`. */
+  retention: boolean
 }
 
 const plain: Traits = {
@@ -45,6 +47,7 @@ const plain: Traits = {
   prediction: false,
   audio: false,
   toolsWithoutEffort: false,
+  retention: true,
 }
 
 const from = (least: Effort, most: Effort): Effort[] =>
@@ -90,6 +93,7 @@ function gptModel(number: number, variant: string): Traits {
     sampling: always || number >= 600 ? 'never' : 'without effort',
     stop: number >= 505 && number < 600,
     toolsWithoutEffort: number >= 504,
+    retention: number < 506,
   }
 }
 
@@ -178,8 +182,8 @@ export function fitParameters(body: Body, notes: Note[]): void {
   const traits = traitsOf(String(body['model']))
   if (!traits) return
   refuseMedia(body, traits)
-  if (traits.newerLimit && body['max_tokens']) {
-    body['max_completion_tokens'] ??= body['max_tokens']
+  if (traits.newerLimit && body['max_tokens'] && !body['max_completion_tokens']) {
+    body['max_completion_tokens'] = body['max_tokens']
     body['max_tokens'] = undefined
   }
   const drop = (field: string, preset?: unknown): void => {
@@ -189,6 +193,8 @@ export function fitParameters(body: Body, notes: Note[]): void {
     body[field] = undefined
   }
   const effort = fitEffort(body, traits, notes)
+  // "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
+  if (body['max_completion_tokens']) drop('max_tokens', body['max_completion_tokens'])
   if (traits.efforts.length === 0) drop('reasoning_effort', 'none')
   if (!traits.penalties) {
     drop('frequency_penalty', 0)
@@ -203,7 +209,12 @@ export function fitParameters(body: Body, notes: Note[]): void {
   }
   if (!traits.stop) drop('stop')
   if (!traits.verbosity) drop('verbosity', 'medium')
-  // "Parallel tool calls are not supported when reasoning_effort is set to minimal" (Azure's reference).
-  if (!traits.parallelCalls || effort === 'minimal') drop('parallel_tool_calls', true)
+  // "'parallel_tool_calls' is only allowed when 'tools' are specified"; "Parallel tool calls are not supported when reasoning_effort is set to
+  // minimal" (Azure's reference).
+  const calls = body['tools'] !== undefined
+  if (!calls || !traits.parallelCalls || effort === 'minimal') drop('parallel_tool_calls', true)
+  // The same of `tool_choice`, of which one that demands a call is a fault of the caller.
+  if (!calls && ['auto', 'none'].includes(body['tool_choice'] as string)) body['tool_choice'] = undefined
   if (!traits.prediction) drop('prediction')
+  if (!traits.retention) drop('prompt_cache_retention')
 }

@@ -56,6 +56,43 @@ describe('D1: the role developer', () => {
   })
 })
 
+describe('B6: an answer that comes last', () => {
+  const said = { role: 'assistant', content: 'It is' }
+  it.each(
+    `anthropic/claude-opus-4.6 anthropic/claude-sonnet-4-6 claude-opus-5 us.anthropic.claude-opus-4-7-v1 bedrock/claude-haiku-5-5 claude-opus-4-10 claude-fable-5 google/gemini-3.8-flash gemini-4-argon`.split(
+      ' ',
+    ),
+  )('is followed by a turn that asks %s to go on', (model) => {
+    for (const given of [
+      [...messages, said],
+      [...messages, said, { role: 'system', content: 'Be brief.' }],
+    ]) {
+      const { sent, notes } = fitted('https://openrouter.ai/api/v1', { model, messages: given })
+      expect(sent.messages).toEqual([...given, { role: 'user', content: expect.stringContaining('Go on') as string }])
+      expect(notes).toEqual(['emulated=messages'])
+      expect(openaiRefusal(sent)).toBeUndefined()
+    }
+    expect(fitted(undefined, { model, messages: [...messages, said, ...messages] }).notes).toEqual([])
+  })
+  it.each(
+    `anthropic/claude-opus-4.5 claude-sonnet-4-20250514 claude-sonnet-4-5-20250929 claude-3-5-sonnet-20241022 claude-3-7-sonnet-20250219 google/gemini-3.5-flash gemini-3-pro-preview deepseek-chat gpt-4o`.split(
+      ' ',
+    ),
+  )('stays the last for %s', (model) => {
+    const { sent, notes } = fitted('https://openrouter.ai/api/v1', { model, messages: [...messages, said] })
+    expect([sent.messages, notes]).toEqual([[...messages, said], []])
+  })
+  it('is marked for Mistral', () => {
+    const at = (given: object[]) =>
+      fitted('https://api.mistral.ai/v1', { model: 'mistral-large-latest', messages: given })
+    expect(at([...messages, said])).toMatchObject({
+      sent: { messages: [...messages, { ...said, prefix: true }] },
+      notes: [],
+    })
+    expect(at([...messages, said, ...messages]).sent.messages[1]).toEqual(said)
+  })
+})
+
 describe('a server is sent what it knows', () => {
   const mistral = 'https://api.mistral.ai/v1'
   const deepseek = 'https://api.deepseek.com'
@@ -169,9 +206,10 @@ describe('a server is sent what it knows', () => {
     (at) => {
       const thought = { role: 'assistant', content: 'a', reasoning_content: 'Hm.' }
       for (const model of ['mistral-large-latest', 'magistral-medium-latest'])
-        expect(fitted(at, { model, messages: [...messages, thought] }).sent.messages).toEqual([
+        expect(fitted(at, { model, messages: [...messages, thought, ...messages] }).sent.messages).toEqual([
           ...messages,
           { role: 'assistant', content: 'a' },
+          ...messages,
         ])
     },
   )

@@ -7,6 +7,7 @@
 import type { ChatCompletionRequest, ChatMessage, Note } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { formatInWords } from '../format-in-words.js'
+import { GO_ON } from '../request-fields.js'
 import { isOwnModel } from './models.js'
 
 type Body = Record<string, unknown>
@@ -31,6 +32,8 @@ interface Rules {
   noThoughts?: true
   /** Ids of tool calls have nine letters and digits. */
   shortIds?: true
+  /** What becomes of an answer that comes last, which is refused: a turn that asks to go on follows it, or it is marked as one to be continued. */
+  prefill?: 'asked' | 'marked'
 }
 
 const olderLimit = { max_completion_tokens: 'max_tokens' }
@@ -38,9 +41,16 @@ const olderLimit = { max_completion_tokens: 'max_tokens' }
 const table: Rules[] = [
   // "The 'metadata' parameter is only allowed when 'store' is enabled."
   { at: /(^|\.)openai\.(azure\.)?com$/, storedMetadata: true },
+  // Claude since 4.6 and Gemini since 3.6, wherever they are served: "does not support assistant message prefill".
+  {
+    of: /claude-([a-z]+-)?(4[-.]([6-9]|\d\d)|[5-9]|\d\d)(?!\d)|claude-(fable|mythos)|gemini-(3\.5-flash-lite|3\.([6-9]|\d\d)|[4-9])/,
+    prefill: 'asked',
+  },
   // Mistral: its API reference, and "Extra inputs are not permitted" for all that it lacks. It reports usage in every stream.
+  // "Expected last role User or Tool (or Assistant with prefix True)".
   {
     at: /(^|\.)mistral\.ai$/,
+    prefill: 'marked',
     renames: { ...olderLimit, seed: 'random_seed' },
     refuses: {
       stream_options: undefined,
@@ -114,6 +124,16 @@ function fitMessages(messages: ChatMessage[], model: string, rules: Rules, notes
   })
 }
 
+/** Fits a conversation that ends with an answer. @returns the messages themselves where nothing is to be changed */
+function fitEnd(messages: ChatMessage[], { prefill }: Rules, notes: Note[]): ChatMessage[] {
+  const at = messages.findLastIndex(({ role }) => role !== 'system' && role !== 'developer')
+  const last = messages[at]
+  if (!prefill || last?.role !== 'assistant' || last.tool_calls?.length) return messages
+  if (prefill === 'marked') return messages.with(at, extend(last, { prefix: true }))
+  notes.push({ field: 'messages', action: 'emulated' })
+  return [...messages, { role: 'user', content: GO_ON }]
+}
+
 /** Fits the messages and the format of the answer to a server. @param notes receives what is dropped or changed */
 export function fitContent(request: ChatCompletionRequest, rules: Rules, notes: Note[]): ChatCompletionRequest {
   const { model } = request
@@ -121,7 +141,7 @@ export function fitContent(request: ChatCompletionRequest, rules: Rules, notes: 
   const told = rules.noSchemas && format?.type === 'json_schema'
   if (told) notes.push({ field: 'response_format', action: 'emulated' })
   const fitted = told ? formatInWords(request, { type: 'json_object' }) : request
-  const messages = fitMessages(fitted.messages, model, rules, notes)
+  const messages = fitEnd(fitMessages(fitted.messages, model, rules, notes), rules, notes)
   return messages === fitted.messages ? fitted : extend(fitted, { messages })
 }
 

@@ -7,6 +7,7 @@ import { DONE } from '../events.js'
 import { malformed } from '../failures.js'
 import { toFinishReason } from '../finish-reasons.js'
 import { parseJson, textOf } from '../json.js'
+import { laterUsage } from '../later-usage.js'
 import { inForm, reportOf, separateThoughts } from './answer.js'
 import { choiceError, toldError } from './errors.js'
 import type { ChatOptions } from './chat.js'
@@ -111,9 +112,10 @@ export function streamDecoder(provider: string, model: string, tagged: ChatOptio
   let inDeltas = false
   let done = false
 
-  /** A report with less than an earlier one has not counted everything: some servers end with one of zeros. */
   const report = (reported: Usage): void => {
-    if (reported.total_tokens >= (builder.usage()?.total_tokens ?? 0)) builder.report(reported)
+    const usage = laterUsage(builder.usage(), reported)
+    const { prompt_tokens, completion_tokens } = usage
+    builder.report({ ...usage, total_tokens: prompt_tokens + completion_tokens })
   }
 
   const onChoice = (given: UpstreamChoice, position: number): void => {

@@ -58,9 +58,51 @@ const cases: [server: string, body: object, units: object][] = [
     { cache_read: 200, cache_write: 300, input: 500, output: 50 },
   ],
   [
+    'LiteLLM, for an hour',
+    {
+      usage: {
+        ...counts,
+        prompt_tokens_details: {
+          cached_tokens: 200,
+          cache_creation_tokens: 300,
+          cache_creation_token_details: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 200 },
+        },
+      },
+    },
+    { cache_read: 200, cache_write_1h: 200, cache_write: 100, input: 500, output: 50 },
+  ],
+  [
+    "Claude's counts by life time through another server",
+    {
+      usage: {
+        ...counts,
+        cache_creation_input_tokens: 300,
+        cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 300 },
+      },
+    },
+    { cache_write_1h: 300, input: 700, output: 50 },
+  ],
+  [
     'Claude through a server that leaves the cache out of the prompt',
     { usage: { ...counts, cache_read_input_tokens: 4000, cache_creation_input_tokens: 300 } },
     { cache_read: 4000, cache_write: 300, input: 1000, output: 50 },
+  ],
+  [
+    'a prompt without the cached part, by the total',
+    { usage: { ...counts, total_tokens: 1750, cache_read_input_tokens: 400, cache_creation_input_tokens: 300 } },
+    { cache_read: 400, cache_write: 300, input: 1000, output: 50 },
+  ],
+  [
+    'a prompt with the cached part, and reasoning in the total only',
+    {
+      usage: {
+        ...counts,
+        total_tokens: 1450,
+        prompt_tokens_details: { cached_tokens: 400 },
+        completion_tokens_details: { reasoning_tokens: 400 },
+      },
+    },
+    { cache_read: 400, input: 600, reasoning: 400, output: 50 },
   ],
   [
     'xAI: a prompt without the cached part, and reasoning in the total only',
@@ -153,5 +195,28 @@ describe('usage of a compatible server', () => {
         { ...head, choices: [], usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } },
       ],
     ],
+    [
+      'in part, and then the rest beside zeros',
+      [
+        { ...chunk({ content: 'b' }), usage: { prompt_tokens: 1000, completion_tokens: 0, total_tokens: 1000 } },
+        { ...finish(), usage: { prompt_tokens: 0, completion_tokens: 50, total_tokens: 50 } },
+      ],
+    ],
+    [
+      'with a larger prompt, and then the whole of a smaller one',
+      [
+        { ...chunk({ content: 'b' }), usage: { prompt_tokens: 1000, completion_tokens: 0, total_tokens: 1000 } },
+        { ...finish(), usage: { prompt_tokens: 900, completion_tokens: 50, total_tokens: 950 } },
+      ],
+    ],
   ])('is read %s', async (_, chunks) => expect(await reported(...chunks)).toEqual(counts))
+
+  it('keeps what was cached, where the last report has only the sums (A3)', async () => {
+    const details = { prompt_tokens_details: { cached_tokens: 900 } }
+    const usage = await reported(
+      { ...finish(), usage: { ...counts, ...details } },
+      { ...head, choices: [], usage: counts },
+    )
+    expect(unitsOf(usage!)).toEqual({ cache_read: 900, input: 100, output: 50 })
+  })
 })

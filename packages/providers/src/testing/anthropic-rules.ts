@@ -4,9 +4,10 @@ import { checkComplexity, checkSchema, checkToolChoice, checkTools } from './ant
 import type { Json, NumberRange, Problem } from './rules.js'
 import { first, words } from './rules.js'
 
-/** The version in a Claude model id: 4.5 for `claude-haiku-4-5-20251001`; NaN for other ids, so that all comparisons fail. */
+/** The version in a Claude model id, in the spelling of any server: 4.5 for `claude-haiku-4-5-20251001`; NaN for other ids, so that all comparisons fail. */
 const versionOf = (model: string): number => {
-  const [, major, minor = '0'] = /^claude-(?:[a-z]+-)?(\d)(?:-(\d)(?!\d))?/.exec(model) ?? []
+  if (/claude-[a-z]+-latest$/.test(model)) return Infinity
+  const [, major, minor = '0'] = /claude-(?:[a-z]+-)?(\d)(?:[-.](\d)(?!\d))?/.exec(model) ?? []
   return Number(`${major}.${minor}`)
 }
 
@@ -168,7 +169,7 @@ function checkOutput({ output_config, model, thinking, messages }: Json, version
   if (effort !== undefined) {
     if (!['low', 'medium', 'high', 'xhigh', 'max'].includes(effort as string))
       return "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"
-    if (version < 4.6 && !(model as string).startsWith('claude-opus-4-5'))
+    if (version < 4.6 && !/claude-opus-4[-.]5/.test(model as string))
       return 'This model does not support the effort parameter.'
     if (effort === 'xhigh' && version <= 4.6) return "This model does not support effort level 'xhigh'."
     const type = isObject(thinking) ? thinking['type'] : undefined
@@ -179,7 +180,7 @@ function checkOutput({ output_config, model, thinking, messages }: Json, version
   if (format !== undefined) {
     if (!isObject(format) || format['type'] !== 'json_schema' || !isObject(format['schema']))
       return 'output_config.format.schema: Field required'
-    if (version < 4.5 && !(model as string).startsWith('claude-opus-4-1'))
+    if (version < 4.5 && !/claude-opus-4[-.]1/.test(model as string))
       return 'output_config.format: structured outputs are not supported by this model'
     if ((messages as Json[]).at(-1)!['role'] === 'assistant')
       return 'output_config.format: an assistant message that is continued cannot have a format'

@@ -41,12 +41,24 @@ const models: [id: RegExp, rules: Rules][] = [
     /^gpt-5\.4\b/,
     { efforts: 'none low medium high xhigh', preset: 'none', sampling: true, refuses: `stop ${strict}`, tools: false },
   ],
-  [/^gpt-5\.[5-9]\b/, { efforts: 'none low medium high xhigh', sampling: true, refuses: strict, tools: false }],
+  [
+    /^gpt-5\.[6-9]\b/,
+    {
+      efforts: 'none low medium high xhigh',
+      sampling: true,
+      refuses: `${strict} prompt_cache_retention`,
+      tools: false,
+    },
+  ],
+  [/^gpt-5\.5\b/, { efforts: 'none low medium high xhigh', sampling: true, refuses: strict, tools: false }],
   [
     /^gpt-(6|6\.2)-astra|^gpt-6\.[12]-sol/,
-    { efforts: 'low medium high xhigh', refuses: `stop ${strict}`, tools: false },
+    { efforts: 'low medium high xhigh', refuses: `stop ${strict} prompt_cache_retention`, tools: false },
   ],
-  [/^gpt-(?!35)([6-9]|\d\d)\b/, { efforts: 'none low medium high xhigh', refuses: `stop ${strict}`, tools: false }],
+  [
+    /^gpt-(?!35)([6-9]|\d\d)\b/,
+    { efforts: 'none low medium high xhigh', refuses: `stop ${strict} prompt_cache_retention`, tools: false },
+  ],
 ]
 
 const sampling = words('temperature top_p logprobs top_logprobs logit_bias')
@@ -74,6 +86,13 @@ const hasDeveloper = ({ messages }: Json): boolean =>
 export function modelRefusal(model: string, body: Json): Refusal | undefined {
   const id = model.replace(/^ft:/, '')
   if (!isOwn.test(id) && hasDeveloper(body)) return refuse('Unexpected message role.')
+  if (
+    /claude-([a-z]+-)?(4[-.][6-9]|[5-9])(?!\d)/.test(id) &&
+    (body['messages'] as Json[])?.at(-1)?.['role'] === 'assistant'
+  )
+    return refuse(
+      'This model does not support assistant message prefill. The conversation must end with a user message.',
+    )
   const [, rules] = models.find(([beginning]) => beginning.test(id)) ?? []
   const { efforts, preset = 'medium', refuses = '' } = rules ?? {}
   const { reasoning_effort: given, verbosity, tools, temperature } = body

@@ -103,7 +103,7 @@ function checkMessages(messages: unknown): Refusal | undefined {
 
 function checkTools({ tools, tool_choice, parallel_tool_calls }: Json): Refusal | undefined {
   if (tools === undefined) {
-    if (tool_choice !== undefined && tool_choice !== 'none')
+    if (tool_choice !== undefined)
       return refuse(
         "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
         'tool_choice',
@@ -181,5 +181,11 @@ export function openaiRefusal(body: unknown): Refusal | undefined {
     )
   if (stream_options !== undefined && stream_options !== null && stream !== true)
     return refuse("The 'stream_options' parameter is only allowed when 'stream' is enabled.", 'stream_options')
+  if (body['max_tokens'] && body['max_completion_tokens'])
+    return refuse(
+      "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
+      'max_tokens',
+      'invalid_parameter_combination',
+    )
   return checkNumbers(body, ranges) ?? checkMessages(body['messages']) ?? checkTools(body) ?? checkFormat(body)
 }
