@@ -17,6 +17,7 @@ const add = async (i) => {
   const sum = [{ key: [prefix, 'total', String(i % 5)], add: { n } }]
   if (await kv.commit({ sum, set: [{ key: [prefix, 'last', name], value: i }] })) done.added += n
 }
+await kv.commit({ sum: [{ key: [prefix, 'ready'], add: { n: 1 } }] })
 for (let i = 0; i < count; i += 10) {
   await Promise.all(
     Array.from({ length: 10 }, (_, j) => [
