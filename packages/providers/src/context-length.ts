@@ -31,10 +31,19 @@ const wordings = [
   `max input tokens: ${LIMIT}`,
   String.raw`current length is [\d,]+ while limit is ${LIMIT}`,
   `max size: ${LIMIT} tokens`,
+  // watsonx, Qwen, Hunyuan, Perplexity, Spark, LMDeploy, TabbyAPI; Databricks; TensorRT-LLM; Jamba.
+  String.raw`(?:prompt|input|request|message token)(?: length| tokens?)(?: ?\(?[\d,]{1,12}\)?)? (?:is greater than|exceeds?|cannot exceed)(?: the| model)?(?: total tokens)? (?:limit of|limit|maximum length|max_seq_len|session_len|context) ${LIMIT}`,
+  String.raw`prompt token count \([\d,]+\) cannot exceed ${LIMIT}`,
+  `should not exceed max_num_tokens ${LIMIT}`,
+  String.raw`prompt has [\d,]+ tokens, which exceeds the maximum of ${LIMIT}`,
   // Those that tell no limit: OpenAI's Responses, Ollama, MiniMax, LM Studio, Novita.
   'exceed.{0,40}context (?:length|window|size|limit)',
   '(?:greater|longer) than .{0,20}context (?:length|window|size)',
-  '(?:context (?:length|window|size|limit)|token limit) (?:was |is )?exceed',
+  '(?:context (?:length|window|size|limit)|token limit) (?:was |is |has been )?exceed',
+  // LiteLLM, by the name of its class.
+  'ContextWindowExceeded',
+  // Chinese servers.
+  '(?:输入|上下文).{0,20}超过.{0,12}(?:长度|上下文|限制)',
   // Bedrock, Kimi, Baidu; GLM (code 1261).
   String.raw`\b(?:prompt|inputs?|messages?)(?: tokens?)?(?: length)? (?:is |are )?too long`,
   'prompt (?:exceeds max length|超长)',

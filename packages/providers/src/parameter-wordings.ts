@@ -24,9 +24,9 @@ const refusals = [
 const ofValues = ['unsupported_value', 'invalid_value', 'literal_error']
 /** Texts of a parameter that is refused: OpenAI and compatible servers; Claude and FastAPI; Gemini; Groq ("property 'x' is unsupported"); serde ("unknown field"). */
 const texts = [
-  /unrecognized request argument|unsupported (parameter|value)|unknown (parameter|name|field)/i,
-  /extra (inputs|fields) (are )?not permitted|compiled grammar is too large/i,
-  /\b(does|do|is|are)( not|n.t) (support|permitted|allowed with)|\bis unsupported\b/i,
+  /unrecognized request argument|unsupported (parameter|value)|(unknown|unrecogni[sz]ed|unexpected|additional|extra(neous)?) (keyword )?(parameter|name|field|argument|key|propert)/i,
+  /extra (inputs|fields) (are )?not permitted|compiled grammar is too large|\bshould not exist|: unknown variant/i,
+  /\b(does|do|is|are)( not|n.t) (support|permitted|allowed with|enabled)|\bis unsupported\b/i,
 ]
 
 /** Whether an error refuses some parameter, known or not. @param codes its codes and types */
@@ -78,24 +78,33 @@ const everyday = new Set(['user', 'store', 'stop', 'metadata', 'seed', 'strict',
 
 /** Wordings that name the parameters that are refused, one or a list. */
 const names: RegExp[] = [
-  // OpenAI, Azure, llama.cpp: "Unsupported parameter: 'x' is not supported with this model", "Unsupported param: x".
-  /unsupported (?:parameter|param|field|argument)s?:? ?['"`]?([\w.*[\]-]{1,80})/i,
+  // OpenAI, Azure, llama.cpp: "Unsupported parameter: 'x' is not supported with this model", "Unknown parameter: 'x'"; NVIDIA: "parameter(s): `x`, `y`";
+  // Gemini: "Unknown name "x" at …"; Bedrock: "extraneous key [x]"; Azure: "Extra parameters ['x', 'y'] are not allowed"; serde: "unknown field `x`";
+  // jsonschema: "Additional properties are not allowed ('x' was unexpected)"; zod: "Unrecognized key(s) in object: 'x'"; AJV; Jackson; Python.
+  /(?:un(?:supported|known|recogni[sz]ed|expected)|extra(?:neous)?|additional) (?:keyword )?(?:param(?:eter)?|field|argument|name|key|propert)(?:s|y|ies|\(s\))?(?: in object| are not allowed)?:? ?[[(]?['"`]?([\w.*[\]-]{1,80}(?:['"`]?, ?['"`][\w.]{1,80}){0,20})/i,
   // OpenAI: "Unsupported value: 'temperature' does not support 0.2 with this model."
   /unsupported value: ['"`]([\w.]{1,80})['"`] does not support/i,
   // OpenAI: "Unrecognized request argument supplied: x", "Model incompatible request arguments supplied: x, y".
   /request arguments? supplied: ((?:[\w, ]|\.(?=\w)){1,400})/i,
-  // OpenAI, Gemini, and servers in Rust: "Unknown parameter: 'x'", "Unknown name "x" at …", "unknown field `x`".
-  /unknown (?:parameter|name|field|argument)s?:? ['"`]?([\w.[\]]{1,80})/i,
   // Claude: "x: Extra inputs are not permitted"; Fireworks: "Extra inputs are not permitted, field: 'x'".
   /([\w.]{1,80}): extra (?:inputs|fields) (?:are )?not permitted/i,
   /(?:inputs|fields) (?:are )?not permitted, field: ['"]?([\w.]{1,80})/i,
-  // Groq, Cerebras: "property 'x' is unsupported".
-  /property ['"`]([\w.]{1,80})['"`] is unsupported/i,
+  // Groq, Cerebras: "property 'x' is unsupported"; NestJS; watsonx and Cohere.
+  /property ['"`]?([\w.]{1,80})['"`]? (?:is unsupported|should not exist)/i,
+  /([\w.]{1,80}) is not a valid field/i,
   // xAI: "Argument not supported on this model: x", "Model y does not support parameter x"; litellm: "does not support parameters: ['x']".
   /arguments? not supported(?: on this model)?: ?['"`]?([\w.]{1,80})/i,
-  /does not support parameters?:? ?[[('"`]{0,2}((?:[\w,'` ]|\.(?=\w)){1,400})/i,
+  /does not support (?:the )?(?:requested )?parameters?:? ?[[('"`]{0,2}((?:[\w,'` ]|\.(?=\w)){1,400})/i,
   // Kimi: "invalid temperature: only 1 is allowed for this model".
   /invalid ([\w.]{1,80}): only [\d.]{1,10} is allowed/i,
+  // Cohere, vLLM: "x and y are not supported", "The x and y parameters are not yet supported".
+  /((?:[\w.]{2,40}(?:, and |, | and )){1,5}[\w.]{2,40}) (?:parameters )?are not (?:yet |currently )?supported/i,
+  // serde (TGI, DeepSeek): "x: unknown variant `v`, expected …"; Claude: "x: 'v' is not supported by this model", "`x` may only be set to 1 when …".
+  /([\w.[\]]{1,80}): unknown variant/i,
+  /([\w.]{1,80}): ['"`][\w-]{1,40}['"`] is not supported/i,
+  /['"`]([\w.]{1,80})['"`] (?:may|can) only be set to/i,
+  // Gemini: "Thinking level MINIMAL is not supported for this model."
+  /(thinking level) [a-z]{3,10} is not supported/i,
 ]
 /** FastAPI's and OpenAI's structure as Python or a proxy prints it within a text, and Gemini's lines: all of them count. */
 const printed: RegExp[] = [
@@ -103,11 +112,13 @@ const printed: RegExp[] = [
   /type['"]: ?['"](?:extra_forbidden|value_error\.extra)['"], ?['"]loc['"]: ?[[(]([^\])]{1,200})[\])]/gi,
   /['"]loc['"]: ?[[(]([^\])]{1,200})[\])], ?['"]msg['"]: ?['"]extra (?:inputs|fields) (?:are )?not permitted/gi,
   /['"]param['"]: ?['"]([^'"]{1,80})['"], ?['"]code['"]: ?['"](?:unsupported_(?:parameter|value)|unknown_parameter)/gi,
+  /^([\w.]{1,80})\n {1,9}[^\n[]{1,120}\[type=extra_forbidden/gim,
 ]
 /** The same of a value. */
 const printedValues = [
   /type['"]: ?['"]literal_error['"], ?['"]loc['"]: ?[[(]([^\])]{1,200})[\])]/gi,
   /['"]param['"]: ?['"]([^'"]{1,80})['"], ?['"]code['"]: ?['"]invalid_value/gi,
+  /^([\w.]{1,80})\n {1,9}[^\n[]{1,120}\[type=literal_error/gim,
 ]
 
 /** "x is not supported", also of several words: "Thinking level is not supported for this model", "`temperature` is deprecated for this model". */
@@ -119,14 +130,16 @@ const object =
 
 /** A value that is refused, and not the parameter: "Supported values are: 'medium'", "must be one of `none` or `default`". */
 export const valueWords =
-  /unsupported[ _]value|supported values|does not support '|invalid[ _]value|literal_error|must be (?:one of |either |')|should be (?:one of |')|input should be/i
+  /unsupported[ _]value|supported values|does not support '|invalid[ _]value|literal_error|must be (?:one of |either |')|should be (?:one of |')|input should be|unknown variant|(?:: ['"`][\w-]{1,40}['"`]|thinking level [a-z]{3,10}) is not supported/i
 /** "`x` must be one of", of fields whose values are documented. */
 const named =
-  /(['"`]?)(reasoning_effort|verbosity|service_tier|response_format(?:\.type)?|encoding_format)['"`]?\]? ?(?:must be|should be)/gi
+  /(['"`]?)(reasoning_effort|verbosity|service_tier|response_format(?:\.type)?|encoding_format)['"`]?\]?(?: type)? ?(?:must be|should be)/gi
 
 /** Sentences that are known as a whole, and what is left out then. */
 const sentences: [form: RegExp, field: string][] = [
   [/tools with reasoning_effort are not supported/i, EFFORT_BESIDE_TOOLS],
+  // Claude
+  [/temperature\W{1,3}and\W{1,3}top_p\W{1,3}cannot both be/i, 'top_p'],
   [
     /grammar is too large|schema is too complex|too many (?:optional|strict|union)|unknown name "[^"]{1,80}" at '(?:generation_?config\.)?response_?(?:json_?)?schema/i,
     'schemas',
@@ -156,7 +169,7 @@ function fieldsOf(path: string): string[] | undefined {
 
 /** The name of a field which the last or the first of some words are. */
 function nameIn(words: string, isQuoted: boolean, fromEnd: boolean): string | undefined {
-  const list = words.split(/[ '"`]+/).filter((word) => word !== '')
+  const list = words.split(/[ '"`]+/).filter((word) => !/^(?:|parameter|field|argument)$/i.test(word))
   for (let count = list.length; count > 0; count--) {
     const name = plain((fromEnd ? list.slice(-count) : list.slice(0, count)).join(''))
     if (fields.has(name) && (isQuoted || !everyday.has(name))) return name
@@ -185,7 +198,7 @@ function around(all: string, part: string): [before: string, after: string] {
 /** Reads a match whose first group is a path or a list of names. */
 function namesOf(match: RegExpMatchArray, isPath: boolean): Said {
   const list = match[1]!
-  const paths = isPath ? [list] : list.split(/['"`]?, ?/).flatMap((path) => /^[^ ]+/.exec(path) ?? [])
+  const paths = isPath ? [list] : list.split(/['"`]?(?:, and |, ?| and )/).flatMap((path) => /^[^ ]+/.exec(path) ?? [])
   const found = paths.map(fieldsOf)
   const [before, after] = around(match[0], list)
   // The text around may have made a path longer that is at an edge: `0.stop`, `stop.1`.
