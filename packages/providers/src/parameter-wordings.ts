@@ -81,7 +81,7 @@ const names: RegExp[] = [
   // OpenAI, Azure, llama.cpp: "Unsupported parameter: 'x' is not supported with this model", "Unknown parameter: 'x'"; NVIDIA: "parameter(s): `x`, `y`";
   // Gemini: "Unknown name "x" at …"; Bedrock: "extraneous key [x]"; Azure: "Extra parameters ['x', 'y'] are not allowed"; serde: "unknown field `x`";
   // jsonschema: "Additional properties are not allowed ('x' was unexpected)"; zod: "Unrecognized key(s) in object: 'x'"; AJV; Jackson; Python.
-  /(?:un(?:supported|known|recogni[sz]ed|expected)|extra(?:neous)?|additional) (?:keyword )?(?:param(?:eter)?|field|argument|name|key|propert)(?:s|y|ies|\(s\))?(?: in object| are not allowed)?:? ?[[(]?['"`]?([\w.*[\]-]{1,80}(?:['"`]?, ?['"`][\w.]{1,80}){0,20})/i,
+  /(?:un(?:supported|known|recogni[sz]ed|expected)|extra(?:neous)?|additional) (?:keyword )?(?:param(?:eter)?|field|argument|name|key|propert)(?:s|y|ies|\(s\))?(?: in object| are not allowed)?:? ?[[(]?['"`]?((?:[\w.*[\]-]|['"`], ?['"`](?=\w)){1,400})/i,
   // OpenAI: "Unsupported value: 'temperature' does not support 0.2 with this model."
   /unsupported value: ['"`]([\w.]{1,80})['"`] does not support/i,
   // OpenAI: "Unrecognized request argument supplied: x", "Model incompatible request arguments supplied: x, y".
@@ -98,7 +98,7 @@ const names: RegExp[] = [
   // Kimi: "invalid temperature: only 1 is allowed for this model".
   /invalid ([\w.]{1,80}): only [\d.]{1,10} is allowed/i,
   // Cohere, vLLM: "x and y are not supported", "The x and y parameters are not yet supported".
-  /((?:[\w.]{2,40}(?:, and |, | and )){1,5}[\w.]{2,40}) (?:parameters )?are not (?:yet |currently )?supported/i,
+  /\b(?=[\w.]{1,40}(?:,| and ))((?:[\w.]|, and |, | and ){1,400}) (?:parameters )?are not (?:yet |currently )?supported/i,
   // serde (TGI, DeepSeek): "x: unknown variant `v`, expected …"; Claude: "x: 'v' is not supported by this model", "`x` may only be set to 1 when …".
   /([\w.[\]]{1,80}): unknown variant/i,
   /([\w.]{1,80}): ['"`][\w-]{1,40}['"`] is not supported/i,
