@@ -32,7 +32,7 @@ describe('a prompt', () => {
 
   it('has images within Markdown, which Gemini is given as pictures, beside their text', () => {
     const image = (type: string) => `![a](data:image/${type};base64,AAAA)`
-    const content = `See ${image('png')} and ${image('jpeg')}, not ![b](https://images.example/b.png)`
+    const content = `See ${image('png')} and ${image('jpeg')}, not ![b](https://images.example/b.png) or ![[${image('png').slice(2)}`
     const message = { role: 'assistant', content }
     expect(of(message)).toMatchObject({ pictures: 2, saidBytes: content.length })
     expect(of({ ...message, content: [{ type: 'text', text: content }] })).toMatchObject({ pictures: 2 })

@@ -153,6 +153,20 @@ const requests: Record<string, (n: number) => object> = {
       ...closed,
       properties: { a: { oneOf: many(n, () => ({ type: 'string', not: { not: { minLength: 1 } } })) } },
     }),
+  'references from the root of a schema to the next': (n) =>
+    schema({
+      ...closed,
+      $ref: '#/$defs/d0',
+      $defs: Object.fromEntries(many(n, (i) => [`d${i}`, { [`k${i}`]: 1, $ref: `#/$defs/d${i + 1}` }])),
+    }),
+  'definitions whose names are taken': (n) =>
+    schema({
+      ...closed,
+      properties: Object.fromEntries(
+        many(n, (i) => [`p${i}`, { $ref: `#/$defs/a${String.fromCharCode(0x4e00 + i)}` }]),
+      ),
+      $defs: Object.fromEntries(many(n, (i) => [`a${String.fromCharCode(0x4e00 + i)}`, { type: 'string' }])),
+    }),
   'types of a schema': (n) => schema({ ...closed, properties: { a: { type: many(n, () => 'string') } } }),
   modalities: (n) => ({ modalities: many(n, () => 'text') }),
   'escapes of a data URL': (n) =>

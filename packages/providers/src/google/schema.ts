@@ -113,6 +113,8 @@ function identified(root: Schema): Map<string, Schema> {
 /** The root with its references to `$defs`, and these, which have no definitions of their own. What no reference is to has no effect, and is left out. */
 function definitionsOf(root: Schema): { top: Schema; defs: Map<string, Schema> } {
   const names = new Map<string, string>()
+  /** The last number that was tried behind a name. */
+  const numbers = new Map<string, number>()
   const defs = new Map<string, Schema>()
   const byId = identified(root)
   const base = typeof root['$id'] === 'string' ? root['$id'].replace(/#$/, '') : ''
@@ -137,7 +139,9 @@ function definitionsOf(root: Schema): { top: Schema; defs: Map<string, Schema> }
     if (!target) return undefined
     const plain = unescaped(/[^/#]*$/.exec(ref)![0]).replace(/[^\w.-]/g, '_')
     let name = plain
-    for (let number = names.size; defs.has(name); number++) name = `${plain}_${number}`
+    let number = numbers.get(plain) ?? 0
+    while (defs.has(name)) name = `${plain}_${++number}`
+    numbers.set(plain, number)
     names.set(ref, name)
     defs.set(name, bare(target))
     return name
@@ -152,13 +156,15 @@ function definitionsOf(root: Schema): { top: Schema; defs: Map<string, Schema> }
   let top = renamed(bare(root))
   // Further definitions are added while these are renamed.
   for (const [name, schema] of defs) defs.set(name, renamed(schema))
-  // A reference at the root, beside which there are other keywords.
-  const seen = new Set<string>()
-  for (let name = targetOf(top) ?? ''; defs.has(name) && !seen.has(name); name = targetOf(top) ?? '') {
-    seen.add(name)
-    const { $ref: _, ...own } = top
-    top = extend(defs.get(name)!, own)
-  }
+  // A reference at the root, beside which there are other keywords, and those that its target begins with. All are joined at once, the nearest last.
+  const chain = new Set<Schema>()
+  for (let link: Schema | undefined = top; link && !chain.has(link); link = defs.get(targetOf(link) ?? ''))
+    chain.add(link)
+  const [last, ...nearer] = [...chain].reverse()
+  // Without a prototype, because JSON can have a key `__proto__`.
+  const joined = Object.assign(Object.create(null) as Schema, last)
+  for (const { $ref: _, ...own } of nearer) Object.assign(joined, own)
+  top = extend(joined, {})
   return { top, defs }
 }
 
