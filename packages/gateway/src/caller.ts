@@ -147,10 +147,18 @@ export function callerOf(
 const allKeysOf = (limits: Partial<Record<Role, { rateLimit: number }>>, { role }: User): number | undefined =>
   limits[role]?.rateLimit
 
-/** Counts the calls of a request beyond its first, which {@link callerOf} counted, where one request needs several. */
+/**
+ * Counts a request as several: those beyond its first, which {@link callerOf} counted.
+ * @param why what makes it several, in words
+ */
 export const callCounter =
   (limiter: RateLimiter, keyLimits: KeyLimits) =>
-  async ({ key, user, ...caller }: UserCaller, calls: number, setHeader: Call['setHeader']): Promise<void> => {
+  async (
+    { key, user, ...caller }: UserCaller,
+    calls: number,
+    setHeader: Call['setHeader'],
+    why = 'one for each of the n answers',
+  ): Promise<void> => {
     if (!key) return (caller as SignedIn).count?.(user, calls)
     const together = allKeysOf(keyLimits, user)
     const limits = [{ name: key.id, perMinute: key.rate_limit }]
@@ -160,7 +168,7 @@ export const callCounter =
       const { ok, retryAfter } = limit
       if (name === key.id) tellLimit(setHeader, perMinute, limit)
       if (ok) continue
-      const message = `This key is limited to ${perMinute} requests per minute, and this one counts as ${calls}: one for each of the n answers`
+      const message = `This key is limited to ${perMinute} requests per minute, and this one counts as ${calls}: ${why}`
       throw new ApiError(429, 'rate_limit_error', message, {
         code: 'rate_limit_exceeded',
         retryAfter,

@@ -206,7 +206,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     route('POST', '/v1/users', usersCreate(kv, now)),
     route('GET', '/v1/users/{id}', usersGet(kv)),
     route('DELETE', '/v1/users/{id}', usersDelete(kv, keys, now), { status: 204 }),
-    route('GET', '/v1/users/{id}/usage', usersUsage(kv, ledger)),
+    route('GET', '/v1/users/{id}/usage', usersUsage(kv, ledger, upstream.countCalls)),
     route('GET', '/health/providers', providersHealth(router)),
     route('GET', '/health', health({ kv, ledger, simulated, draining: () => stopping.signal.aborted })),
     ...adminRoutes(parts),
