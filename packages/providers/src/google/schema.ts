@@ -160,7 +160,7 @@ function definitionsOf(root: Schema): { top: Schema; defs: Map<string, Schema> }
   const chain = new Set<Schema>()
   for (let link: Schema | undefined = top; link && !chain.has(link); link = defs.get(targetOf(link) ?? ''))
     chain.add(link)
-  const [last, ...nearer] = [...chain].reverse()
+  const [last, ...nearer] = [...chain].toReversed()
   // Without a prototype, because JSON can have a key `__proto__`.
   const joined = Object.assign(Object.create(null) as Schema, last)
   for (const { $ref: _, ...own } of nearer) Object.assign(joined, own)
