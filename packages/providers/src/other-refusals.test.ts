@@ -134,7 +134,10 @@ describe('nothing is left out for', () => {
     ['a key of messages', openaiError("messages.0: property 'user' is unsupported")],
     ['a key of messages', openaiError('messages.0.metadata: Extra inputs are not permitted')],
     ['a key of messages', openaiError('messages.0: temperature is not supported')],
-    ['a key of messages', googleError(`Unknown name "seed" at 'contents[0]': Cannot find field.`)],
+    [
+      'a key of messages',
+      googleError(`x: Invalid JSON payload received. Unknown name "seed" at 'contents[0]': Cannot find field.`),
+    ],
     [
       'a key of messages',
       googleError(`Invalid JSON payload received. Unknown name "seed" at 'contents[0].parts[0]': No.`),

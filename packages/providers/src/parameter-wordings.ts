@@ -38,7 +38,7 @@ const synonyms: [fields: string, names: string][] = [
   ['stop', 'stop_sequences'],
   [
     'reasoning_effort',
-    'reasoning effort output_config.effort thinking thinking.type adaptive_thinking thinking_config thinking_level thinking_budget budget_tokens include_thoughts',
+    'reasoning effort output_config.effort thinking adaptive_thinking thinking_config thinking_level thinking_budget budget_tokens include_thoughts',
   ],
   // Claude's object for both, and for `user`.
   ['reasoning_effort response_format', 'output_config'],
@@ -50,7 +50,7 @@ const synonyms: [fields: string, names: string][] = [
   ['encoding_format', 'base64 base64_encoding'],
   [
     'response_format',
-    'response_format.type output_format output_config.format structured_output structured_outputs json_schema json_object json_mode json_output response_schema response_json_schema response_mime_type',
+    'output_format output_config.format structured_output structured_outputs json_schema json_object json_mode json_output response_schema response_json_schema response_mime_type',
   ],
 ]
 /** The fields by what is left of a name or path: its letters and digits. */
@@ -87,12 +87,12 @@ interface Form {
   /** Whether the names follow, or are before. */
   isBefore: boolean
   /** Whether the value of a field is refused. */
-  ofValue?: true
+  ofValue: true | undefined
 }
 const form = (isBefore: boolean, wordings: string[], ofValue?: true): Form => ({
   wording: new RegExp(wordings.join('|'), 'gi'),
   isBefore,
-  ...(ofValue && { ofValue }),
+  ofValue,
 })
 const raw = String.raw
 
@@ -106,19 +106,23 @@ const forms = [
     raw`arguments? not supported(?: on this model)?: ?|not permitted, field: `,
     // xAI, litellm, DeepSeek, Volcengine.
     raw`do(?:es)?(?: not|n't) support (?:the )?(?:requested )?parameters?:? ?`,
-    // Claude, Ollama, vLLM; OpenAI.
-    raw`(do(?:es)?(?: not|n't) support (?:the |per-request )?|not allowed to (?:request|use|set) )`,
+    // Claude, Ollama, vLLM; OpenAI ("Unsupported value: 'x' does not support 2").
+    raw`(do(?:es)?(?: not|n't) support (?:the |per-request )?|unsupported value: |not allowed to (?:request|use|set) )`,
   ]),
   form(false, [
     // Claude, FastAPI; NestJS; watsonx, Cohere; marshmallow.
     raw`:?\s{1,9}extra (?:inputs|fields) (?:are )?not permitted| should not exist| is not a valid field|: unknown field(?=\.|$)`,
     // OpenAI, Groq, Cerebras, Gemini, Claude, vLLM, Azure and others, in ordinary words.
     raw`( (?:is|are|was|were)(?:(?: not|n't) (?:currently |yet )?(?:supported|permitted|allowed(?! to)|enabled|configurable|available|accepted|compatible|recognized)| unsupported| deprecated| unavailable| enabled only)`,
-    // OpenAI: "Unsupported value: 'x' does not support 2"; Kimi: "invalid x: only 1 is allowed"; Claude.
-    raw`(?<=unsupported value: '[\w.]{1,80}') does not support|: only [\d.]{1,10} is allowed| must be unset| (?:may|can) only be set to [\d.]{1,10} when| can(?:not|'t) be (?:used|specified|changed|modified))`,
+    // Kimi: "invalid x: only 1 is allowed"; Claude.
+    raw`: only [\d.]{1,10} is allowed| must be unset| (?:may|can) only be set to [\d.]{1,10} when| can(?:not|'t) be (?:used|specified|changed|modified))`,
   ]),
-  // "invalid encoding_format: base64", "Invalid service_tier argument". A format may be invalid by its schema.
-  form(true, [raw`(unsupported |invalid (?:value (?:for|at) )?(?!'?response))`], true),
+  // "invalid encoding_format: base64", "Invalid service_tier argument"; Fireworks. A format may be invalid by its schema.
+  form(
+    true,
+    [raw`(unsupported |invalid (?:value (?:for|at) )?(?!'?response)|input should be '[^\n]{0,200}?, field: )`],
+    true,
+  ),
   form(
     false,
     [
@@ -128,13 +132,11 @@ const forms = [
     ],
     true,
   ),
-  // Fireworks.
-  form(true, [raw`(input should be '[^\n]{0,200}?, field: )`], true),
 ]
 
 /** FastAPI's and OpenAI's structure as Python or a proxy prints it within a text, and Gemini's lines: all of them count. */
 const printed: RegExp[] = [
-  /^invalid json payload received\. unknown name '([\w.[\]]{1,80})' at '([\w.[\]]{0,120})'/gim,
+  /invalid json payload received\. unknown name '([\w.[\]]{1,80})' at '([\w.[\]]{0,120})'/gi,
   /type': ?'(?:extra_forbidden|value_error\.extra)', ?'loc': ?[[(]([^\])]{1,200})[\])]/gi,
   /'loc': ?[[(]([^\])]{1,200})[\])], ?'msg': ?'extra (?:inputs|fields) (?:are )?not permitted/gi,
   /'param': ?'([^']{1,80})', ?'code': ?'(?:unsupported_(?:parameter|value)|unknown_parameter)/gi,
@@ -144,7 +146,6 @@ const printed: RegExp[] = [
 const printedValues = [
   /type': ?'literal_error', ?'loc': ?[[(]([^\])]{1,200})[\])]/gi,
   /'param': ?'([^']{1,80})', ?'code': ?'invalid_value/gi,
-  /^([\w.]{1,80})\n {1,9}[^\n[]{1,120}\[type=literal_error/gim,
 ]
 
 /** A value that is refused, and not the parameter: "Supported values are: 'medium'". */
@@ -236,31 +237,36 @@ function beside(text: string, match: RegExpExecArray, form: Form): Said | undefi
       : text.slice(Math.max(0, at - 200), at).replace(/^[^]*(?:[.;!?] |[\n(])/, '')
   ).split(/(,? (?:and|or) |, ?)/)
   if (!isBefore) parts.reverse()
-  // Gemini: "Unknown name 'x' at 'contents[0]'".
-  const place = /^[\w.[\]]{1,80}' at '([\w.[\]]{1,120})/.exec(text.slice(end, end + 220))?.[1]
-  const outer = place === undefined ? above(text.slice(0, at)) : `${place}.`
+  const outer = isBefore ? above(text.slice(0, at)) : ''
   const said: NonNullable<ReturnType<typeof nameIn>>[] = []
-  let list = ''
+  const list: string[] = []
   for (let i = 0; i < parts.length; i += 2) {
-    const one = nameIn(parts[i]!, form, outer, isLoose)
-    // A list ends where a sentence goes on. "If you set temperature, top_p is not supported" is none.
     const part = parts[i]!.trim()
+    const one = nameIn(part, form, outer, isLoose)
+    // A list ends where a sentence goes on. "If you set temperature, top_p is not supported" is none.
     if (!one && (i === 0 ? isLoose || part === '' : /^[^'].* /.test(part))) break
     if (i > 0 && !isBefore && !/[a-z]/.test(parts[1]!)) break
-    if (!one || !one.fields) return { at, fields: undefined, words: [] }
-    if (isBefore) said.push(one)
-    else said.unshift(one)
-    const separator = parts[i - 1] ?? ''
-    list = isBefore ? list + separator + one.name : one.name + separator + list
+    if (!one?.fields) return { at, fields: undefined, words: [] }
+    said.push(one)
+    list.push(parts[i - 1] ?? '', one.name)
   }
-  const nearest = said.at(isBefore ? 0 : -1)
+  const [nearest] = said
+  if (!isBefore) {
+    said.reverse()
+    list.reverse()
+  }
   const named = said.flatMap(({ fields = [] }) => fields)
   if (!nearest || (ofValue && !named.every(isValued))) return undefined
   const wording = match[0]
   const edge = isBefore
     ? wording + nearest.name.replace(/(\w)[.:[].*/, '$1')
     : nearest.name.replace(/^.*[.:]/, '') + wording
-  return { at, fields: named, ofValue: ofValue ?? nearest.ofValue, words: said.length > 1 ? [edge, list] : [edge] }
+  return {
+    at,
+    fields: named,
+    ofValue: ofValue ?? nearest.ofValue,
+    words: said.length > 1 ? [edge, list.join('')] : [edge],
+  }
 }
 
 /** Reads printed structure, whose first group is a path and the second what it is below. At an edge, the text around may have made a path longer. */
@@ -269,7 +275,7 @@ function inPrint(text: string, forms: RegExp[]): Said[] {
     Array.from(text.matchAll(form), ([all, path = '', outer = '']) => ({
       at: 0,
       fields: fieldsOf(`${outer}.${path}`.replaceAll(' ', ''))?.fields,
-      words: [(all.startsWith(path) ? all.replace(path, stepsOf(path).at(-1) ?? '') : all).replace(/\W*\d*\W*$/, '')],
+      words: [all.replace(/^[\w.]*\.|\W*\d*\W*$/g, '')],
     })),
   )
 }

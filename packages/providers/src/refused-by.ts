@@ -29,7 +29,7 @@ const modelTexts = [
 ]
 
 /** A fault in the messages themselves, by the parameter or by the text: "messages.0.content: …", "Invalid 'messages[1]…". */
-const ofMessages = /^(invalid (value for )?)?['"`]?(messages|contents|system|prompt|input)\b/i
+const ofMessages = /^(invalid (value for )?)?['"`]?(messages|contents|system|prompt|input(?!$))\b/i
 /** Refusals by a filter, whatever their form: OpenAI, Azure, Bedrock, Qwen, GLM, DeepSeek, Kimi, MiniMax, OpenRouter. Not the ids of models for moderation. */
 const filtered =
   /content_filter|content_policy|content management|content exists risk|responsible_?ai|safety system|data_inspection_failed|inappropriate content|guardrail|(?<!case.)sensitive|usage (?:polic|guideline)|high risk|flagged|(?<![-\w])moderation(?!-)|敏感/i
