@@ -56,9 +56,9 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 23_700, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 25_400, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 23_900, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import anthropic', 25_300, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 27_000, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 25_700, () => bundle('openai', 'providers/openai')],
   ['providers', 'import createRouter', 10_400, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['gateway', 'import createGateway', 60_800, () => bundle('createGateway', 'gateway', ['node:*'])],
@@ -78,7 +78,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['gateway', 'tarball', 162_500, () => tarball('gateway')],
   ['http', 'tarball', 102_000, () => tarball('http')],
   ['platform', 'tarball', 213_500, () => tarball('platform')],
-  ['providers', 'tarball', 386_000, () => tarball('providers')],
+  ['providers', 'tarball', 393_000, () => tarball('providers')],
   ['storage', 'tarball', 143_500, () => tarball('storage')],
 ]
 

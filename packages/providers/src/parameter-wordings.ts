@@ -78,6 +78,8 @@ const everyday = new Set(['user', 'store', 'stop', 'metadata', 'strict', 'maxtok
 const nouns = new Set('parameter parameters argument field property value type as response'.split(' '))
 /** What a schema, a message or a value of the caller is: "an empty `stop` is not allowed". */
 const ofCaller = /\b(?:empty|negative|null|zero|duplicate) '?$/i
+/** A schema of the caller, whose fields may have such names: "Invalid schema for function 'f': unknown field 'seed'". */
+const ofSchema = /schema for |input_?schema|in context=/i
 /** Where fields have other meanings: "messages[0]: unknown field `metadata`". */
 const inside = /^\W*(?:messages|contents|system|tools?|tool_?choice|functions|input\W)/i
 
@@ -237,6 +239,7 @@ function beside(text: string, match: RegExpExecArray, form: Form): Said | undefi
       : text.slice(Math.max(0, at - 200), at).replace(/^[^]*(?:[.;!?] |[\n(])/, '')
   ).split(/(,? (?:and|or) |, ?)/)
   if (!isBefore) parts.reverse()
+  if (ofSchema.test(text.slice(Math.max(0, at - 200), at))) return { at, fields: undefined, words: [] }
   const outer = isBefore ? above(text.slice(0, at)) : ''
   const said: NonNullable<ReturnType<typeof nameIn>>[] = []
   const list: string[] = []
