@@ -35,9 +35,11 @@ export const anthropicChat = (provider: string, maxOutput?: AnthropicOptions['ma
 const family = {
   id: 'anthropic',
   baseURL: 'https://api.anthropic.com',
-  headers: (apiKey: string) => ({ 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }),
+  options: { maxOutput: false } as const,
+  credential: (apiKey: string) => ({ 'x-api-key': apiKey }),
+  headers: { 'anthropic-version': '2023-06-01' },
   catalogue: anthropicCatalogue,
-  modelsPath: '/v1/models',
+  modelsPath: '/v1/models?limit=1000',
   owns: isAnthropicModel,
 }
 

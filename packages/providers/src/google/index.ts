@@ -46,9 +46,10 @@ export const googleChat = (provider: string, remoteContent?: RemoteContent): Cha
 const family = {
   id: 'google',
   baseURL: 'https://generativelanguage.googleapis.com/v1beta',
+  options: { remoteContent: false, endpoints: false } as const,
   // The key is sent in a header and not in the query, because URLs are logged.
-  headers: (apiKey: string) => ({ 'x-goog-api-key': apiKey }),
-  modelsPath: '/models',
+  credential: (apiKey: string) => ({ 'x-goog-api-key': apiKey }),
+  modelsPath: '/models?pageSize=1000',
   owns: isGoogleModel,
 }
 

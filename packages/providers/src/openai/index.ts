@@ -24,7 +24,8 @@ export interface OpenAIOptions extends FamilyOptions, ChatOptions {
 const family = {
   id: 'openai',
   baseURL: OPENAI,
-  headers: (apiKey: string) => ({ authorization: `Bearer ${apiKey}` }),
+  options: { thinkTags: false } as const,
+  credential: (apiKey: string) => ({ authorization: `Bearer ${apiKey}` }),
   endpoints: (upstream: Upstream, refusals: Refusals) => ({
     embeddings: embeddings(upstream, refusals),
     images: images(upstream),
