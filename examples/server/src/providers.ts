@@ -14,7 +14,7 @@ const families = [
 ] as const
 
 /** What all families take. */
-type Options = Pick<OpenAIOptions, 'apiKey' | 'baseURL' | 'transport'>
+type Options = Pick<OpenAIOptions, 'apiKey' | 'baseURL' | 'models' | 'transport'>
 
 /** Allowed audio models if `GEMINI_AUDIO` is set: those of the specification and these of Gemini. */
 export const geminiAudio = {
@@ -53,8 +53,16 @@ export function createProviders(
   for (const { name } of families) {
     const apiKey = environment[`${name}_API_KEY`]
     const baseURL = environment[`${name}_BASE_URL`]
+    const models = environment[`${name}_MODELS`]
     if (apiKey !== undefined || baseURL !== undefined)
-      providers.push(make[name]({ transport, ...(apiKey && { apiKey }), ...(baseURL && { baseURL }) }))
+      providers.push(
+        make[name]({
+          transport,
+          ...(apiKey && { apiKey }),
+          ...(baseURL && { baseURL }),
+          ...(models && { models }),
+        }),
+      )
   }
   return providers.length > 0
     ? { providers, simulated: false }
