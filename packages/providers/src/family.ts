@@ -1,7 +1,7 @@
 import type { Capability, Model, Provider } from '@turnpike/core'
 import type { OptionNames } from '@turnpike/core/internal'
 import { checkOptions, unset } from '@turnpike/core/internal'
-import { isModelId, listedModels, modelOf } from './listed-models.js'
+import { isModelId, listedModels, modelOf } from './upstream-models.js'
 import type { ProviderOptions } from './provider.js'
 import { createProvider } from './provider.js'
 import type { Transport } from './transport.js'
@@ -16,7 +16,7 @@ export interface FamilyOptions {
    */
   apiKey?: string | undefined
   /** The base URL of the API. */
-  baseURL?: string
+  baseURL?: string | undefined
   /**
    * The ids of its models, or `live`: those that the upstream lists (`GET /models`), at most 2,000. Default the built-in catalogue at the vendor's own
    * address, `live` at any other (ruling 51). Other ids can be requested as well (docs/routing.md).

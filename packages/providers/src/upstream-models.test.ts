@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listedModels } from './listed-models.js'
+import { listedModels } from './upstream-models.js'
 
 const read = (body: object) =>
   listedModels(body, { family: 'openai', provider: 'local', catalogue: { 'gpt-4o': ['chat', 'tools'] } })

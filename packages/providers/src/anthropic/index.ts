@@ -14,7 +14,7 @@ import { streamDecoder } from './stream.js'
 /** Options of {@link anthropic}. */
 export interface AnthropicOptions extends FamilyOptions {
   /** The base URL of the API, without `/v1`; default `https://api.anthropic.com`. */
-  baseURL?: string
+  baseURL?: string | undefined
   /**
    * The maximum output tokens of a model that the adapter does not know, as a public table tells them; default that of the newest
    * known model for newer ones, else 4,096.

@@ -17,7 +17,7 @@ import { streamDecoder } from './stream.js'
 /** Options of {@link google}. */
 export interface GoogleOptions extends FamilyOptions {
   /** The base URL of the API, including `/v1beta`; default `https://generativelanguage.googleapis.com/v1beta`. */
-  baseURL?: string
+  baseURL?: string | undefined
   /** Fetches images at https URLs, which Gemini does not do; without it they are rejected. See `@turnpike/providers/remote-content`. */
   remoteContent?: RemoteContent
   /** The endpoints besides chat, such as `googleEndpoints()`; default none. */

@@ -18,7 +18,7 @@ export type { ChatOptions } from './chat.js'
 /** Options of {@link openai}. */
 export interface OpenAIOptions extends FamilyOptions, ChatOptions {
   /** The base URL of the API, including `/v1`; default `https://api.openai.com/v1`. */
-  baseURL?: string
+  baseURL?: string | undefined
 }
 
 const family = {

@@ -1,6 +1,6 @@
 import type { ApiError, Model, Need, Provider } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
-import { MODEL_ID_LENGTH } from '../listed-models.js'
+import { MODEL_ID_LENGTH } from '../upstream-models.js'
 import type { Lists } from './listings.js'
 
 /** Aliases of provider ids. */

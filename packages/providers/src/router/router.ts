@@ -88,7 +88,10 @@ export function createRouter(options: RouterOptions): Router {
   const { idOf, serving, membersOf, placesOf, rotate } = directory(byId, groups)
   const listings = new Listings(byId, now)
 
-  /** Adds the models that a public table tells of and a provider does not list, where they are of its id and family and do what it is asked for. */
+  /**
+   * Adds the models that a public table tells of and a provider does not list, where they are of its id and family and do what it is asked for, and
+   * what others can do of which that is not known.
+   */
   const withTold = (own: Model[], told: PriceTable['models'] = {}): Model[] => {
     const known = new Set(own.map(({ provider, id }) => `${provider}/${id}`))
     const added = Object.entries(told).flatMap(([name, { capabilities, created }]): Model[] => {
@@ -101,7 +104,11 @@ export function createRouter(options: RouterOptions): Router {
         ? []
         : [{ id, object: 'model', created, owned_by: provider, provider, capabilities }]
     })
-    return [...own, ...added]
+    const completed = own.map((model): Model => {
+      const facts = model.capabilities.length === 0 && told[`${model.provider}/${model.id}`]
+      return facts ? { ...model, created: model.created || facts.created, capabilities: facts.capabilities } : model
+    })
+    return [...completed, ...added]
   }
 
   /** What the lists and what a table tells come to. */

@@ -1,4 +1,4 @@
-import type { Model, Provider } from '@turnpike/core'
+import type { ListedModel, Model, Provider } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { createRouter } from './router.js'
 
@@ -158,7 +158,9 @@ describe('what is listed', () => {
   })
 
   it('is not completed by what a public table tells of the vendor', async () => {
-    const told = { 'openai/gpt-9': { context: 1, maxOutput: 1, capabilities: ['chat' as const], created: 1 } }
+    const told: Record<string, ListedModel> = {
+      'openai/gpt-9': { context: 1, maxOutput: 1, capabilities: ['chat' as const], created: 1 },
+    }
     const table = {
       version: '1',
       origin: { source: 'x', since: '' },
@@ -168,6 +170,9 @@ describe('what is listed', () => {
     }
     const router = createRouter({ providers: [provider('openai', ['x'], gpt)], prices: { table: () => table } })
     expect((await router.models()).map(({ id }) => id)).toEqual(['x'])
+    told['openai/x'] = { ...told['openai/gpt-9']!, created: 5 }
+    const other = createRouter({ providers: [provider('openai', ['x'], gpt)], prices: { table: () => table } })
+    expect(await other.models()).toMatchObject([{ id: 'x', created: 1, capabilities: ['chat'] }])
   })
 })
 
