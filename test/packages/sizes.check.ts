@@ -56,12 +56,12 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 22_900, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 24_600, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 23_200, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import createRouter', 10_400, () => bundle('createRouter', 'providers')],
+  ['providers', 'import anthropic', 23_800, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 25_500, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 24_000, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import createRouter', 11_300, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 60_800, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 61_300, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
@@ -73,12 +73,12 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'script and styles of /docs', 12_000, async () => total(await docs(), (path) => path !== '/docs')],
   ['client', 'tarball', 40_000, () => tarball('client')],
   ['conformance', 'tarball', 200_000, () => tarball('conformance')],
-  ['core', 'tarball', 190_500, () => tarball('core')],
+  ['core', 'tarball', 193_500, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 162_500, () => tarball('gateway')],
+  ['gateway', 'tarball', 163_500, () => tarball('gateway')],
   ['http', 'tarball', 102_000, () => tarball('http')],
   ['platform', 'tarball', 213_500, () => tarball('platform')],
-  ['providers', 'tarball', 382_000, () => tarball('providers')],
+  ['providers', 'tarball', 390_000, () => tarball('providers')],
   ['storage', 'tarball', 143_500, () => tarball('storage')],
 ]
 
