@@ -124,6 +124,37 @@ describe('a local server as the only provider', () => {
   })
 })
 
+describe('the first start', () => {
+  it.each<[name: string, models: string[], tried: string]>([
+    ['has an example with a model that the server has', ['nomic-embed-text:latest', 'llama3.2:1b'], 'llama3.2:1b'],
+    ['has the usual example where that is there', ['a', 'gpt-4o-mini'], 'gpt-4o-mini'],
+  ])('%s', async (_, models, tried) => {
+    const ollama = await startOllama(models)
+    const server = await startServer({ ...live(ollama), BOOTSTRAP_GATEWAY_KEY: '' })
+    onTestFinished(async () => {
+      await server.stop()
+      await ollama.close()
+    })
+    await expect.poll(() => server.output()).toContain(`{"model":"${tried}",`)
+    expect(server.output()).not.toContain('No models')
+  })
+
+  it('says where no models are listed, as by an address without /v1', async () => {
+    const ollama = await startOllama([...MODELS])
+    const url = ollama.url.replace('/v1', '')
+    const server = await startServer({ ...live(ollama), OPENAI_BASE_URL: url, BOOTSTRAP_GATEWAY_KEY: '' })
+    onTestFinished(async () => {
+      await server.stop()
+      await ollama.close()
+    })
+    await expect
+      .poll(() => server.output())
+      .toContain(
+        'No models are listed. Is the address right? OPENAI_BASE_URL includes /v1, such as http://localhost:11434/v1.',
+      )
+  })
+})
+
 describe('a list that does not come', () => {
   it('does not keep a request from its only provider, and is asked for again', async () => {
     const ollama = await startOllama([...MODELS])
