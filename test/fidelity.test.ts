@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { anthropic, createRouter, google, openai } from '@turnpike/providers'
+import { anthropic, createRouter, google, googleEndpoints, openai } from '@turnpike/providers'
 import { expect, it } from 'vitest'
 
 /** The table of docs/providers.md. `UPDATE=1` writes it anew; otherwise it must be what the page says. */
@@ -8,8 +8,18 @@ const begin = '<!-- table: test/fidelity.test.ts -->'
 const end = '<!-- end -->'
 
 const apiKey = 'none'
-const router = createRouter({ providers: [openai({ apiKey }), anthropic({ apiKey }), google({ apiKey })] })
-const models = ['gpt-4o', 'gpt-5', 'claude-sonnet-4-5', 'claude-opus-4-8', 'gemini-2.5-flash', 'gemini-3-flash-preview']
+const endpoints = googleEndpoints()
+const router = createRouter({ providers: [openai({ apiKey }), anthropic({ apiKey }), google({ apiKey, endpoints })] })
+const models = [
+  'gpt-4o',
+  'gpt-5.5',
+  'claude-sonnet-4-5',
+  'claude-sonnet-5',
+  'claude-opus-5',
+  'claude-sonnet-5-5',
+  'gemini-3.8-flash',
+  'gemini-3-pro-image-preview',
+]
 
 const row = (cells: string[]): string => `| ${cells.join(' | ')} |`
 

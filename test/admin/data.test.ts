@@ -29,7 +29,7 @@ it('the reference server returns data to administrators, also from before its st
     expect(await json(server, '/admin/providers')).toMatchObject({
       providers: [{ id: 'openai', breaker: 'closed' }, { id: 'anthropic' }, { id: 'google' }],
     })
-    expect(await json(server, '/admin/pricing')).toMatchObject({ source: 'built-in', since: '2026-07-02' })
+    expect(await json(server, '/admin/pricing')).toMatchObject({ source: 'built-in', since: '2026-11-27' })
     expect(await json(server, '/admin/users/summary')).toMatchObject({
       users: 1,
       requests: 3,

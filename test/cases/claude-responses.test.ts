@@ -35,7 +35,12 @@ it('#26 joins text blocks', async () => {
 it('#27 separates thinking from the text', async () => {
   await expectText(
     { content: [{ type: 'thinking', thinking: 'Let me see.', signature: 'EqQB' }, says('42')] },
-    completion('"content":"42","refusal":null,"reasoning_content":"Let me see."', 'stop'),
+    completion(
+      '"content":"42","refusal":null,"reasoning_content":"Let me see.",' +
+        '"reasoning_details":[{"type":"reasoning.text","text":"Let me see.","signature":"EqQB","id":null,"format":"anthropic-claude-v1","index":0}],' +
+        '"thinking_blocks":[{"type":"thinking","thinking":"Let me see.","signature":"EqQB"}]',
+      'stop',
+    ),
   )
 })
 

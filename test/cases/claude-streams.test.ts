@@ -256,7 +256,7 @@ const between = (given: object): Answer =>
   )
 const helSeen = chunks(head, role, says('Hel'), says('lo'), finish('stop'), done)
 
-it('#46 ignores signatures, citations, and unknown deltas', async () => {
+it('#46 ignores citations and unknown deltas, and passes on signatures', async () => {
   const citation = { type: 'char_location', cited_text: 'Hello', document_index: 0 }
   await expectSeen(between({ type: 'citations_delta', citation }), helSeen)
   await expectSeen(between({ type: 'compaction_delta', content: 'Summary' }), helSeen)
@@ -269,7 +269,14 @@ it('#46 ignores signatures, citations, and unknown deltas', async () => {
     ...text(1, 'Hello'),
     stop(1),
   ]
-  await expectSeen(events(start(), ...signed, end('end_turn'), last), helloSeen)
+  const carried = choice({
+    reasoning_details: [
+      { type: 'reasoning.text', text: '', signature: 'c2lnbmVk', id: null, format: 'anthropic-claude-v1', index: 0 },
+    ],
+    thinking_blocks: [{ type: 'thinking', thinking: '', signature: 'c2lnbmVk' }],
+  })
+  const signedSeen = chunks(head, role, carried, says('Hello'), finish('stop'), done)
+  await expectSeen(events(start(), ...signed, end('end_turn'), last), signedSeen)
 })
 
 it('#47 reads a last event without its blank line', async () => {

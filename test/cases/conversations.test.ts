@@ -102,7 +102,7 @@ it('an instruction of the gateway is not merged with system messages alone', asy
   expect(claude.sent.map(({ body }) => conversationOf(body))).toEqual([
     {
       messages: [{ role: 'user', content: [text('Be brief.')] }],
-      system: [text('Answer with a JSON object and nothing else.')],
+      system: [text('Answer with a JSON object and nothing else, without a code fence.')],
     },
   ])
   expect(claude.headers.get('x-gateway-warnings')).toBe('emulated=messages,response_format')
@@ -112,7 +112,7 @@ it('an instruction of the gateway is not merged with system messages alone', asy
       contents: [
         {
           role: 'user',
-          parts: [{ text: 'Answer with JSON and nothing else, without a code fence.' }, { text: 'Be brief.' }],
+          parts: [{ text: 'Answer with a JSON object and nothing else, without a code fence.' }, { text: 'Be brief.' }],
         },
       ],
     },

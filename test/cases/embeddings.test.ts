@@ -132,11 +132,7 @@ it('#93 shortens the vectors of Gemini to the requested dimensions, with length 
   expect(Math.abs(Math.hypot(...data[0]!.embedding) - 1)).toBeLessThan(1e-6)
 
   const refused: [fields: object, code: string, message: string][] = [
-    [
-      { dimensions: 4000 },
-      'invalid_body',
-      'Invalid request body: dimensions: Invalid value: Expected <=3072 but received 4000',
-    ],
+    [{ dimensions: 4000 }, 'invalid_body', 'dimensions must be at most 3072, not 4000'],
     [{ input: [1, 2] }, 'unsupported_parameter', 'Gemini embeds texts, not tokens'],
     [{ input: [[1, 2], [3]] }, 'unsupported_parameter', 'Gemini embeds texts, not tokens'],
   ]

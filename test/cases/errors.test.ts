@@ -129,17 +129,21 @@ it('#81 is 502 where the credential of the gateway is refused, without details',
   await expectFailure('google', whole(invalid, 400), failed)
 })
 
-it('#82 is 400 context_length_exceeded with the message of the upstream where the context is too long', async () => {
+it('#82 is 400 context_length_exceeded with the message of OpenAI where the context is too long', async () => {
   const words: Record<Family, string> = {
     openai: "This model's maximum context length is 128000 tokens. However, your messages resulted in 140010 tokens.",
     anthropic: 'prompt is too long: 208310 tokens > 200000 maximum',
     google: 'The input token count (1048580) exceeds the maximum number of tokens allowed (1048576).',
   }
-  for (const family of families)
+  const limits: Record<Family, string> = { openai: '', anthropic: '200000', google: '1048576' }
+  for (const family of families) {
+    const begin = `This model's maximum context length is ${limits[family]} tokens. Please reduce the length of the messages.`
+    const message = family === 'openai' ? words[family] : `${begin} The provider says: ${words[family]}`
     await expectFailure(family, whole(says[family](words[family], 400), 400), {
       status: 400,
-      body: error('invalid_request_error', 'context_length_exceeded', words[family]),
+      body: error('invalid_request_error', 'context_length_exceeded', message),
     })
+  }
 })
 
 it('#83 is 502 in JSON where a proxy before the upstream answers 502 in HTML', async () => {

@@ -63,9 +63,13 @@ it('#70 uses the last usage', async () => {
   }
 })
 
-it('#71 sends no chunk for an empty text with a signature, and finishes once', async () => {
+it('#71 sends no text for an empty text with a signature, and finishes once', async () => {
   const signature = event([{ text: '', thoughtSignature: 'sig' }], 'STOP')
-  const text = chunks(head, said('Hello'), finish('stop'), '[DONE]')
+  const signed = delta({
+    extra_content: { google: { thought_signature: 'sig' } },
+    reasoning_details: [{ type: 'reasoning.encrypted', data: 'sig', format: 'google-gemini-v1', index: 0 }],
+  })
+  const text = chunks(head, said('Hello'), signed, finish('stop'), '[DONE]')
   await expectStream(stream(event([{ text: 'Hello' }]), signature), text)
   await expectStream(stream(event([{ text: 'Hello' }], 'STOP'), signature), text)
 })

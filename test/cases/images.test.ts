@@ -67,8 +67,10 @@ it('#95 does not request the format that a GPT image model always returns', asyn
   })
   const url = `{"created":0,"data":[{"url":"data:image/png;base64,${png}","revised_prompt":"A gray cat"}]}`
   const base64 = `{"created":0,"data":[{"b64_json":"${png}","revised_prompt":"A gray cat"}]}`
+  // Where no format is asked for, the clients of these models read `b64_json`.
+  const both = `{"created":0,"data":[{"url":"data:image/png;base64,${png}","b64_json":"${png}","revised_prompt":"A gray cat"}]}`
   const rows: [fields: object, more: object, told: string, warnings: string | null][] = [
-    [{}, {}, url, null],
+    [{}, {}, both, null],
     [{ response_format: 'url' }, {}, url, null],
     [{ response_format: 'b64_json' }, {}, base64, null],
     [
@@ -77,7 +79,7 @@ it('#95 does not request the format that a GPT image model always returns', asyn
       base64,
       'dropped=style; clamped=size',
     ],
-    [{ output_format: 'jpeg', output_compression: 50 }, {}, url, 'dropped=output_compression; clamped=output_format'],
+    [{ output_format: 'jpeg', output_compression: 50 }, {}, both, 'dropped=output_compression; clamped=output_format'],
   ]
   for (const [fields, more, told, warnings] of rows) {
     const request = { model: 'gpt-image-2', prompt: 'A cat', ...fields }

@@ -116,12 +116,12 @@ async function expectSent(request: object, body: object): Promise<void> {
 }
 
 it('#89 sends max_completion_tokens to reasoning models, and temperature to those that accept it', async () => {
-  for (const model of ['gpt-5.1', 'gpt-5.5'])
+  for (const model of ['gpt-5.1', 'gpt-5.4'])
     await expectSent(
       { model, max_tokens: 50, temperature: 0.5 },
       { model, max_completion_tokens: 50, temperature: 0.5 },
     )
-  for (const model of ['o1', 'o3', 'o4-mini', 'gpt-5', 'gpt-5-mini', 'gpt-5-nano', 'gpt-5-2025-08-07']) {
+  for (const model of ['o1', 'o3', 'o4-mini', 'gpt-5', 'gpt-5-mini', 'gpt-5-nano', 'gpt-5-2025-08-07', 'gpt-5.5']) {
     await expectSent({ model, max_tokens: 50, temperature: 0.5 }, { model, max_completion_tokens: 50 })
     await expectSent({ model, max_tokens: 50, max_completion_tokens: 70 }, { model, max_completion_tokens: 70 })
   }

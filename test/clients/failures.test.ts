@@ -54,7 +54,7 @@ const scenarios: Scenario[] = [
     title: 'a temperature out of range',
     ask: { temperature: 3 },
     ...badRequest,
-    message: 'Invalid request body: temperature: Invalid value: Expected <=2 but received 3',
+    message: 'temperature must be at most 2, not 3',
     upstream: 0,
   },
   {

@@ -12,6 +12,8 @@ export const models: { model: string; vendor: VendorName }[] = [
   { model: 'gpt-4o-mini', vendor: 'openai' },
   { model: 'claude-sonnet-4-5', vendor: 'anthropic' },
   { model: 'claude-opus-4-8', vendor: 'anthropic' },
+  { model: 'claude-sonnet-5', vendor: 'anthropic' },
+  { model: 'claude-sonnet-5-5', vendor: 'anthropic' },
   { model: 'anthropic/claude-sonnet-4-20250514', vendor: 'anthropic' },
   { model: 'gemini-2.5-flash', vendor: 'google' },
   { model: 'google/gemini-3-flash-preview', vendor: 'google' },

@@ -89,8 +89,8 @@ describe.each(libraries)('$name and a gateway with GEMINI_AUDIO', ({ library }) 
       speak({ response_format: 'mp3' }),
       'Gemini speaks in WAV only; ask for "response_format": "wav"',
     )
-    await expectRefusal(speak({ voice: 'nova' }), 'The voice must be one of Puck, alloy')
-    await expectRefusal(speak({ model: 'tts-1' }), 'The model must be one of gemini-2.5-flash-preview-tts')
+    await expectRefusal(speak({ voice: 'nova' }), 'voice must be one of Puck, alloy')
+    await expectRefusal(speak({ model: 'tts-1' }), 'model must be one of gemini-2.5-flash-preview-tts')
   })
 
   it.each(['json', 'text'])('transcribes as %s', async (response_format) => {

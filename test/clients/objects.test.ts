@@ -29,6 +29,8 @@ const told: Record<string, object> = {
   'gpt-4o-mini': { response_format: { type: 'json_schema', json_schema: { schema } } },
   'claude-sonnet-4-5': { output_config: { format: { type: 'json_schema', schema } } },
   'claude-opus-4-8': { output_config: { format: { type: 'json_schema', schema } } },
+  'claude-sonnet-5': { output_config: { format: { type: 'json_schema', schema } } },
+  'claude-sonnet-5-5': { output_config: { format: { type: 'json_schema', schema } } },
   // From before Claude held to schemas.
   'anthropic/claude-sonnet-4-20250514': {
     tools: [{ name: 'json', input_schema: schema }],

@@ -49,21 +49,21 @@ export const endpointCalls = (library: typeof openai6): EndpointCall[] => [
     path: /embeddings$/,
     call: ({ embeddings }) => embeddings.create({ model: 'text-embedding-3-small', input: 'Hi' }),
     refused: ({ embeddings }) => embeddings.create({ model: 'text-embedding-3-small', input: 'Hi', dimensions: 0 }),
-    message: 'Invalid request body: dimensions: Invalid value: Expected >=1 but received 0',
+    message: 'dimensions must be at least 1, not 0',
   },
   {
     endpoint: 'images.generations',
     path: /images\/generations$/,
     call: ({ images }) => images.generate({ model: 'gpt-image-2', prompt: 'Hi' }),
     refused: ({ images }) => images.generate({ model: 'gpt-image-2', prompt: 'Hi', n: 11 }),
-    message: 'Invalid request body: n: Invalid value: Expected <=10 but received 11',
+    message: 'n must be at most 10, not 11',
   },
   {
     endpoint: 'audio.speech',
     path: /audio\/speech$/,
     call: ({ audio }) => audio.speech.create({ model: 'tts-1', voice: 'alloy', input: 'Hi' }),
     refused: ({ audio }) => audio.speech.create({ model: 'tts-1', voice: 'alloy', input: 'Hi', speed: 5 }),
-    message: 'Invalid request body: speed: Invalid value: Expected <=4 but received 5',
+    message: 'speed must be at most 4, not 5',
   },
   {
     endpoint: 'audio.transcriptions',
@@ -71,6 +71,6 @@ export const endpointCalls = (library: typeof openai6): EndpointCall[] => [
     call: async ({ audio }) => audio.transcriptions.create({ model: 'whisper-1', file: await file(library) }),
     refused: async ({ audio }) =>
       audio.transcriptions.create({ model: 'whisper-1', file: await file(library, 'a.txt') }),
-    message: 'The file must be one of mp3, mp4, mpeg, mpga, m4a, wav, webm',
+    message: 'file must be one of mp3, mp4, mpeg, mpga, m4a, wav, webm',
   },
 ]

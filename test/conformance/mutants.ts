@@ -15,6 +15,8 @@ export interface Mutant {
   seenBy: string
   request?: (text: string) => string
   answer?: (answer: Answer) => Answer
+  /** Sends a request once more that is answered with 400. */
+  repeats?: true
 }
 
 type Choices = { choices: { message: { tool_calls?: unknown[] } }[] }
@@ -69,6 +71,36 @@ export const mutants: Mutant[] = [
     answer: (answer) => (answer.status < 500 ? answer : { ...answer, type: 'text/plain', text: 'Internal error' }),
   },
   {
+    title: 'adds [DONE] after a refusal in a stream',
+    suite: 'servers',
+    seenBy: 'a refusal in a stream',
+    answer: inText((text) => (text.includes('"error"') ? `${text}data: [DONE]\n\n` : text)),
+  },
+  {
+    title: 'asks again after any 400',
+    suite: 'servers',
+    seenBy: 'a refusal of',
+    repeats: true,
+  },
+  {
+    title: 'drops what it does not know of a call',
+    suite: 'models',
+    seenBy: 'an image in the result',
+    request: (text) => text.replace(/,\{"type":"image_url"[^]*?\}\}/, ''),
+  },
+  {
+    title: 'counts no cached tokens',
+    suite: 'servers',
+    seenBy: 'the usage of Kimi',
+    answer: inText((text) => text.replaceAll('"cached_tokens":900', '"cached_tokens":0')),
+  },
+  {
+    title: 'has a page for what is not there',
+    suite: 'specification',
+    seenBy: 'is there, or an error in JSON',
+    answer: (answer) => ({ ...answer, type: 'text/html', text: '<html>Not found</html>' }),
+  },
+  {
     title: 'leaves [DONE] out',
     suite: 'specification',
     seenBy: '[DONE] comes once',
@@ -83,16 +115,19 @@ export const mutants: Mutant[] = [
 ]
 
 /** Starts a gateway that is wrong in one way, in front of one that is right. */
-export async function startMutant(gateway: string, { request, answer }: Mutant) {
+export async function startMutant(gateway: string, { request, answer, repeats }: Mutant) {
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = ''
     for await (const piece of message.setEncoding('utf8')) body += piece as string
     const { authorization = '' } = message.headers
-    const right = await fetch(gateway + message.url!, {
-      method: message.method!,
-      headers: { authorization, 'content-type': 'application/json' },
-      body: request ? request(body) : body,
-    })
+    const ask = (): Promise<Response> =>
+      fetch(gateway + message.url!, {
+        method: message.method!,
+        headers: { authorization, 'content-type': 'application/json' },
+        body: request ? request(body) : body,
+      })
+    let right = await ask()
+    if (repeats && right.status === 400) right = await ask()
     const given = { status: right.status, type: right.headers.get('content-type') ?? '', text: await right.text() }
     const { status, type, text } = answer ? answer(given) : given
     response.writeHead(status, { 'content-type': type }).end(text)

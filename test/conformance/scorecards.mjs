@@ -1,13 +1,18 @@
-/** Runs the conformance kit against the reference server and against Portkey, and writes their scorecards into docs/conformance.md. */
+/**
+ * Runs the conformance kit against the reference server, Portkey and, where the variable LITELLM has the path of its program, LiteLLM, and writes
+ * their scorecards into docs/conformance.md. Words select some of them: `npm run conformance turnpike`.
+ */
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runnerImport } from 'vite'
 import { runConformance, scorecard } from '../../packages/conformance/dist/index.js'
 import { install } from '../bench/install.mjs'
 
-const START_MS = 20_000
+const START_MS = 60_000
 const KEY = 'gw-conformance-0123456789'
 const file = (path) => fileURLToPath(new URL(path, import.meta.url))
 const { freePort } = (await runnerImport(file('../support/free-port.ts'))).module
@@ -18,13 +23,22 @@ const upstream = `http://127.0.0.1:${upstreamPort}`
 const portkey = file('../bench/node_modules/@portkey-ai/gateway/')
 const page = file('../../docs/conformance.md')
 
+/** The configuration of LiteLLM as the README of the kit has it, for these upstreams. */
+function litellmConfig() {
+  const readme = readFileSync(file('../../packages/conformance/README.md'), 'utf8')
+  const [, config] = /```yaml\n([^]*?)```/.exec(readme)
+  const path = join(mkdtempSync(join(tmpdir(), 'turnpike-litellm-')), 'litellm.yaml')
+  writeFileSync(path, config.replaceAll('http://127.0.0.1:9797', upstream))
+  return path
+}
+
 /** The headers by which Portkey selects its provider; it adds the paths of the vendors. */
 const selects = (provider, path) => ({
   'x-portkey-provider': provider,
   'x-portkey-custom-host': `${upstream}/${path}`,
 })
 
-const gateways = [
+const all = [
   {
     name: 'turnpike',
     words: () => [file('../../examples/server/dist/node.js')],
@@ -39,7 +53,7 @@ const gateways = [
       GEMINI_API_KEY: 'AIza-upstream',
       GEMINI_BASE_URL: `${upstream}/google/v1beta`,
     },
-    options: { key: KEY },
+    options: { key: KEY, otherModels: 'openai/*' },
   },
   {
     name: 'portkey',
@@ -54,11 +68,20 @@ const gateways = [
       },
     },
   },
+  {
+    name: 'litellm',
+    program: process.env.LITELLM ?? '',
+    words: (port) => ['--config', litellmConfig(), '--port', String(port)],
+    env: {},
+    options: { key: 'sk-0123456789abcdef' },
+  },
 ]
+const chosen = process.argv.slice(2)
+const gateways = all.filter(({ name, program }) => program !== '' && (chosen.length === 0 || chosen.includes(name)))
 
-async function scorecardOf({ name, words, env, options }) {
+async function scorecardOf({ name, program = process.execPath, words, env, options }) {
   const port = await freePort()
-  const child = spawn(process.execPath, words(port), {
+  const child = spawn(program, words(port), {
     env: { ...process.env, PORT: String(port), ...env },
     stdio: 'ignore',
   })

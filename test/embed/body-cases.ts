@@ -32,7 +32,7 @@ const slowly = (pieces: string[], ms: number, whole: boolean): ReadableStream<Ui
 export function bodyCases(setup: () => Setup, post: Post, { ownBodies }: { ownBodies: boolean }): void {
   it('answers 400 to a body that does not fit', async () => {
     const response = await post(JSON.stringify({ ...question, n: 0 }))
-    const message = 'Invalid request body: n: Invalid value: Expected >=1 but received 0'
+    const message = 'n must be at least 1, not 0'
     await expectError(response, 400, 'invalid_request_error', 'invalid_body', message)
   })
 

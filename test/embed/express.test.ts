@@ -182,7 +182,8 @@ describe('Express after express.json()', () => {
 
   it('sends the upstream what the client sent', async () => {
     const content = 'Ça va 🙂 "quoted" \\ \u0000 \n'
-    const body = { model: 'gpt-4o-mini', messages: [{ role: 'user', content }], seed: 12_345, metadata: { a: 'é' } }
+    const messages = [{ role: 'user', content }]
+    const body = { model: 'gpt-4o-mini', messages, seed: 12_345, store: true, metadata: { a: 'é' } }
     const response = await post({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
     expect(response.status).toBe(200)
     expect(setup.upstream.requests.at(-1)!.body).toEqual(body)

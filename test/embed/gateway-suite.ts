@@ -145,13 +145,18 @@ export function gatewaySuite(
     })
 
     if (!ownNotFound)
-      it.each(['/nothing', '/v1', '/v1/', '/v1/models/', '/v1/chat/completions/', '//v1/models', '/V1/models'])(
-        'answers 404 at %s',
-        async (path) => {
-          const message = 'There is nothing at this path'
-          await expectError(await call(path), 404, 'not_found_error', 'not_found', message)
-        },
-      )
+      it.each([
+        ['/nothing', ''],
+        ['/v1', ''],
+        ['/v1/', ''],
+        ['/v1/models/', ' Did you mean /v1/models?'],
+        ['/v1/chat/completions/', ' Did you mean /v1/chat/completions?'],
+        ['//v1/models', ' Did you mean /v1/models?'],
+        ['/V1/models', ' Did you mean /v1/models?'],
+      ])('answers 404 at %s', async (path, hint) => {
+        const message = `There is nothing at ${path}.${hint}`
+        await expectError(await call(path), 404, 'not_found_error', 'not_found', message)
+      })
 
     it.each([
       ['DELETE', '/v1/chat/completions', 'POST, OPTIONS'],

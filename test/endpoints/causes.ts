@@ -85,7 +85,7 @@ export const rows: Row[] = [
   ...taken('embeddings', [{ dimensions: 1 }, { input: many(2048), dimensions: 1 }, { encoding_format: 'base64' }]),
   ...taken('embeddings', [{ model: 'text-embedding-3-large', dimensions: 3072 }, { input: [1, 2] }]),
   ...refused('images', [{ prompt: undefined }, { prompt: 1 }, { prompt: '' }, { n: '1' }, { n: 0 }, { n: 11 }]),
-  ...refused('images', [{ size: '1x1' }, { quality: 'low' }, { style: 'odd' }, { response_format: 'png' }]),
+  ...refused('images', [{ size: '1x1' }, { quality: 'odd' }, { style: 'odd' }, { response_format: 'png' }]),
   ...refused('images', [{ stream: true }], invalid('unsupported_parameter')),
   ...taken('images', [{ n: 1 }, { n: 10 }, { size: '256x256' }, { size: '1792x1024' }, { model: undefined }]),
   ...refused('speech', [{ input: undefined }, { input: 1 }, { input: '' }, { voice: 'nobody' }, { voice: 1 }]),

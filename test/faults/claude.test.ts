@@ -20,7 +20,17 @@ import {
 } from './claude.js'
 import { ask, helloSeen, helloStream } from './families.js'
 import type { ErrorReply } from './replies.js'
-import { expectAnswer, expectError, expectStream, failed, invalid, limited, senseless, truncated } from './replies.js'
+import {
+  expectAnswer,
+  expectError,
+  expectStream,
+  failed,
+  invalid,
+  overContext,
+  limited,
+  senseless,
+  truncated,
+} from './replies.js'
 import { useServer } from './server.js'
 import { answer, chunkedHead, done, error, errorEvent, errors, piece, stream } from './wire.js'
 
@@ -74,12 +84,12 @@ describe('an HTTP error of Claude', () => {
     [
       '400 for a prompt that is too long',
       answer(400, JSON.stringify(errorBody('invalid_request_error', tooLong))),
-      invalid(tooLong, 'context_length_exceeded'),
+      overContext(tooLong, '200000 tokens'),
     ],
     [
       '400 for a prompt and an answer that are too long together',
       answer(400, JSON.stringify(errorBody('invalid_request_error', tooLongTogether))),
-      invalid(tooLongTogether, 'context_length_exceeded'),
+      overContext(tooLongTogether, '200000 tokens'),
     ],
     [
       '400 for an account without credit',

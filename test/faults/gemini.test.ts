@@ -4,7 +4,17 @@ import { end, reset } from '../support/raw-upstream.js'
 import { ask, helloSeen } from './families.js'
 import { candidate, errorBody, finish, gemini, given, seen, text, whole, wholeSeen } from './gemini.js'
 import type { ErrorReply } from './replies.js'
-import { expectAnswer, expectError, expectStream, failed, invalid, limited, senseless, truncated } from './replies.js'
+import {
+  expectAnswer,
+  expectError,
+  expectStream,
+  failed,
+  invalid,
+  overContext,
+  limited,
+  senseless,
+  truncated,
+} from './replies.js'
 import { useServer } from './server.js'
 import { answer, begun, bytewise, closingHead, done, errorEvent, errors, event, piece, stream } from './wire.js'
 
@@ -114,7 +124,7 @@ describe('an HTTP error of Gemini', () => {
     [
       '400 for a prompt that is too long',
       answer(400, pretty(errorBody(400, tooLong))),
-      invalid(tooLong, 'context_length_exceeded'),
+      overContext(tooLong, '1048576 tokens'),
     ],
     ['429 for an account without credit', answer(429, pretty(errorBody(429, broke))), limited('1')],
     [

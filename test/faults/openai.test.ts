@@ -3,7 +3,7 @@ import { chat } from '../support/raw-client.js'
 import type { Step } from '../support/raw-upstream.js'
 import { completion, given, hello, helloSeen, helloStream, refused, seen, usage, usageGiven } from './openai.js'
 import type { ErrorReply } from './replies.js'
-import { expectError, expectStream, failed, invalid, limited, senseless, truncated } from './replies.js'
+import { expectError, expectStream, failed, invalid, overContext, limited, senseless, truncated } from './replies.js'
 import { useServer } from './server.js'
 import { answer, done, errorEvent, errors, event, stream } from './wire.js'
 
@@ -32,7 +32,7 @@ describe('an upstream of OpenAI that fails before its first event', () => {
     [
       '400 for a prompt that is too long',
       [refused(400, 'Your input exceeds the context window', [], 'context_length_exceeded')],
-      invalid('Your input exceeds the context window', 'context_length_exceeded'),
+      overContext('Your input exceeds the context window', '128000 tokens'),
     ],
     [
       '400 of a compatible server for a prompt that is too long',

@@ -107,7 +107,6 @@ function breaks(family: Family): Fault[] {
       reply: truncated,
       only: 'whole',
     },
-    { name: 'a whole answer to a request for a stream', upstream: [whole], reply: senseless, only: 'stream' },
     { name: 'a stream without an event', upstream: stream(), reply: truncated, only: 'stream' },
     {
       name: 'an empty stream of declared length',
@@ -167,6 +166,30 @@ describe.each(families)('an upstream of $name that fails before its first event'
     at.upstream.script = script
     expectError(await ask(at.server, family, { stream: streamed }), reply)
     expect(at.upstream.requests).toBe(1)
+  })
+})
+
+describe.each(families)('an upstream of $name that answers in the other form', (family) => {
+  it('is streamed from one JSON', async () => {
+    at.upstream.script = [answer(200, family.answer('Hello'))]
+    const { status, body } = await ask(at.server, family, { stream: true })
+    expect([status, body.includes('"content":"Hello"'), body.trimEnd().endsWith('data: [DONE]')]).toEqual([
+      200,
+      true,
+      true,
+    ])
+  })
+
+  it('is joined from its events', async () => {
+    at.upstream.script = stream(...helloStream(family))
+    const { status, body } = await ask(at.server, family, { stream: false })
+    expect([status, JSON.parse(body)]).toMatchObject([
+      200,
+      {
+        object: 'chat.completion',
+        choices: [{ message: { role: 'assistant', content: 'Hello world' }, finish_reason: 'stop' }],
+      },
+    ])
   })
 })
 

@@ -28,6 +28,12 @@ export const invalid = (message: string, code = 'invalid_body'): ErrorReply => (
   status: 400,
   body: error('invalid_request_error', code, message),
 })
+/** The prompt is longer than the context: the message begins as OpenAI's does. */
+export const overContext = (message: string, limit: string): ErrorReply =>
+  invalid(
+    `This model's maximum context length is ${limit}. Please reduce the length of the messages. The provider says: ${message}`,
+    'context_length_exceeded',
+  )
 
 const id = expect.stringMatching(uuidv7Pattern) as unknown as string
 

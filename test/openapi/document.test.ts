@@ -52,6 +52,18 @@ describe.each([
     expect(lost).toEqual([])
   })
 
+  it('has patterns that every engine reads', () => {
+    const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
+      ([, text]) => JSON.parse(text!) as string,
+    )
+    expect(patterns.length).toBeGreaterThan(0)
+    // Python's `re` has no properties, Go's RE2 no lookaround, references and `\u`; JavaScript without flags no `\x{…}`.
+    for (const pattern of new Set(patterns)) {
+      expect(pattern).not.toMatch(/\\[pPuUk\d]|\(\?[^:]|\\x\{|[*+?}][+?]/)
+      expect(() => [new RegExp(pattern), new RegExp(pattern, 'u')]).not.toThrow()
+    }
+  })
+
   it('has examples of bodies that their schemas allow', () => {
     const ajv = new Ajv2020({ strict: false })
     formats.default(ajv)

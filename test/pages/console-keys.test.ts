@@ -80,7 +80,7 @@ consoleSuite('keys and usage at the console', (given) => {
     await page.getByLabel('Name').fill('x')
     await page.evaluate(`document.querySelector('[name=name]').value = '   '`)
     await page.getByRole('button', { name: 'Make key' }).click()
-    await page.getByRole('dialog').getByRole('alert').getByText('expected a name').waitFor()
+    await page.getByRole('dialog').getByRole('alert').getByText('must not be blank').waitFor()
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Make key')
     await page.keyboard.press('Escape')
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('New key')

@@ -147,10 +147,7 @@ filesSuite(
         world().ask('POST', '/api/sessions', { as, body: { metadata: { a: 'x'.repeat(length - '{"a":""}'.length) } } })
       expect((await create(16_384)).status).toBe(200)
       const { status, body } = await create(16_385)
-      expect([status, body]).toEqual([
-        400,
-        { error: 'Invalid request body: metadata: expected at most 16384 characters of JSON' },
-      ])
+      expect([status, body]).toEqual([400, { error: 'metadata must be at most 16384 characters of JSON' }])
     })
   },
   { PLAN_DATA_GB: String(LIMIT / 1e9) },

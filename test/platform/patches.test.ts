@@ -48,7 +48,7 @@ worldSuite('patches', (world) => {
         const { status, body } = await patch(route, { [field]: null })
         expect([field, status]).toEqual([field, 400])
         const camel = field.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
-        expect(body['error']).toMatch(new RegExp(`: (${field}|${camel}): `))
+        expect(body['error']).toMatch(new RegExp(`^(${field}|${camel}) must be `))
       }
       for (const field of clears) expect([field, (await patch(route, { [field]: null })).status]).toEqual([field, 200])
     })

@@ -39,7 +39,7 @@ describe('the provider of Gemini', () => {
     const provider = google({ apiKey: 'x' })
     expect(provider.id).toBe('google')
     expect(provider.owns!('gemini-9')).toBe(true)
-    expect(await provider.models(new AbortController())).toHaveLength(7)
+    expect(await provider.models(new AbortController())).toHaveLength(15)
   })
 
   it.each([undefined, 1, 5])('detects a bare error after everything else, split at every %s bytes', async (size) => {

@@ -55,10 +55,14 @@ describe(`threat 40: requests that take far more work than their bytes, on ${run
   it.each<[what: string, given: object, message: string]>([
     ['values', { metadata: repeat(200_000, {}) }, 'The request body has more than 400000 values'],
     ['fields', fields(100_000), 'The request body has more than 100000 fields'],
-    ['messages', { messages: repeat(10_001, hi) }, 'Invalid request body: messages: Invalid length: Expected <=10000'],
-    ['tools', { tools: repeat(4_097, { type: 'function', function: { name: 'f' } }) }, 'Expected <=4096'],
-    ['tool calls', { messages: [{ role: 'assistant', tool_calls: repeat(4_097, call) }] }, 'Expected <=4096'],
-    ['parts', { messages: [{ ...hi, content: repeat(10_001, { type: 'text', text: 'a' }) }] }, 'Expected <=10000'],
+    ['messages', { messages: repeat(10_001, hi) }, 'messages must have at most 10000'],
+    ['tools', { tools: repeat(4_097, { type: 'function', function: { name: 'f' } }) }, 'must have at most 4096'],
+    ['tool calls', { messages: [{ role: 'assistant', tool_calls: repeat(4_097, call) }] }, 'must have at most 4096'],
+    [
+      'parts',
+      { messages: [{ ...hi, content: repeat(10_001, { type: 'text', text: 'a' }) }] },
+      'must have at most 10000',
+    ],
   ])('refuses too many %s', async (_, given, message) => {
     expect(await send('gpt-4o', given)).toEqual({ status: 400, message: expect.stringContaining(message) })
   })

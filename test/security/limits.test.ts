@@ -107,6 +107,7 @@ describe(`threat 2: fields that nobody documents, of a caller with limits, on ${
     tool_choice: { type: 'function', function: { name: 'f', model: 'x' } },
     response_format: { type: 'text', models: ['x'] },
     stream_options: { models: ['x'] },
+    store: true,
     metadata: { tags: ['paid'], topic: 'weather', model_info: { id: 'x' } },
     user: { model: 'x' },
     stop: ['X', { model: 'x' }],
@@ -117,7 +118,10 @@ describe(`threat 2: fields that nobody documents, of a caller with limits, on ${
     const { status, headers } = await callers.chat({ model: families.openai, ...nested }, keys['models'])
     expect([status, headers.get('x-gateway-warnings')]).toEqual([400, null])
     const { stop: _, ...valid } = nested
-    const answered = await callers.chat({ model: families.openai, ...valid, verbosity: [{ a: 1 }] }, keys['models'])
+    const answered = await callers.chat(
+      { model: families.openai, ...valid, prompt_cache_key: [{ a: 1 }] },
+      keys['models'],
+    )
     expect(answered.status).toBe(200)
     expect(answered.headers.get('x-gateway-warnings')!.replace('dropped=', '').split(',').toSorted()).toEqual(
       [
@@ -134,7 +138,7 @@ describe(`threat 2: fields that nobody documents, of a caller with limits, on ${
         'metadata.tags',
         'metadata.model_info',
         'user',
-        'verbosity',
+        'prompt_cache_key',
       ].toSorted(),
     )
     expect(JSON.stringify(body())).not.toMatch(/"x"|paid|fallback/)
@@ -178,7 +182,6 @@ describe(`threat 2: fields that nobody documents, of a caller with limits, on ${
       },
       top_logprobs: 2,
       user: 'u',
-      verbosity: 'low',
       messages: [
         { role: 'developer', name: 'd', content: [{ type: 'text', text: 'Be brief.' }] },
         {

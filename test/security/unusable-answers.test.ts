@@ -87,6 +87,20 @@ const whole: [what: string, family: Family, answer: object][] = [
     'openai',
     { error: { message: 'No' }, usage: { prompt_tokens: 70, completion_tokens: 30 } },
   ],
+  [
+    'a failure as its end',
+    'openai',
+    { ...openai({ content: 'a' }), choices: [{ message: {}, finish_reason: 'error' }] },
+  ],
+  [
+    'an error in a choice',
+    'openai',
+    {
+      ...openai({}),
+      choices: [{ message: { content: 'a' }, finish_reason: 'stop', error: { code: 429, message: 'No' } }],
+    },
+  ],
+  ['a failure as its end', 'anthropic', claude({ content: [], stop_reason: 'insufficient_system_resource' })],
   ['no content', 'anthropic', claude({ content: null })],
   ['content of another type', 'anthropic', claude({ content: [null] })],
   ['MALFORMED_FUNCTION_CALL', 'google', gemini({ finishReason: 'MALFORMED_FUNCTION_CALL', content: {} })],
@@ -123,6 +137,16 @@ const streams: [what: string, family: Family, events: object[]][] = [
       chunk({}, 'tool_calls'),
       { choices: [], usage: openai({}).usage },
     ],
+  ],
+  [
+    'a failure as its end',
+    'openai',
+    [chunk({ content: 'a' }), chunk({}, 'network_error'), { ...openai({}), choices: [] }],
+  ],
+  [
+    'an error beside its usage',
+    'openai',
+    [chunk({ content: 'a' }), { ...openai({}), error: { code: 503, message: 'No' } }],
   ],
   ['arguments that are not JSON', 'anthropic', [start, use, piece, ended, { type: 'message_stop' }]],
   ['MALFORMED_FUNCTION_CALL', 'google', [gemini({ finishReason: 'MALFORMED_FUNCTION_CALL', content: {} })]],

@@ -87,7 +87,7 @@ describe(`threat 2: a base URL or key of the caller's choice, on ${runtime}`, ()
 
   it('leaves what is the data of the caller as it is', async () => {
     const metadata = { api_base: elsewhere.url }
-    await chat({ model: families.openai, metadata })
+    await chat({ model: families.openai, store: true, metadata })
     expect(stack.upstreams.openai.requests.at(-1)!.body).toMatchObject({ metadata })
     expect(requests(elsewhere)).toEqual([])
   })

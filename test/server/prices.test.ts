@@ -44,7 +44,7 @@ it('are those of a file, and built-in where it has none', async () => {
   // The name of the file and nothing of where it is.
   expect([table.originOf('acme', 'llama')?.source, table.originOf('openai', 'gpt-4o-mini')]).toEqual([
     'prices.json',
-    { source: 'built-in', since: '2026-07-02' },
+    { source: 'built-in', since: '2026-11-27' },
   ])
 })
 

@@ -28,7 +28,7 @@ export const refusal = (fields: Record<string, unknown>, model?: string): unknow
 export const contentsOf = (messages: object[], model?: string) => ask({ messages }, model).body['contents']
 
 /** The decoder of a stream that was asked for with a plain request. */
-export const decoder = () => stream({ model: 'gemini-2.5-flash', messages: [user] })
+const decoder = () => stream({ model: 'gemini-2.5-flash', messages: [user] })
 
 /** An event of a stream, or a whole answer. */
 export const event = (parts: object[], finishReason?: string, more: object = {}) => ({

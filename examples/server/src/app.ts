@@ -166,11 +166,10 @@ export async function createApp(environment: Environment, transport: Transport, 
   const { BASE_URL, TRUSTED_HOPS: trustedHops, STORAGE } = environment
   const bodyMemory = environment.BODY_MEMORY_MB * 1_000_000
   const log = createLog(environment.LOG)
-  const { providers, simulated } = createProviders(environment, transport)
-
   // Without the URL of a mirror, which may contain credentials.
   const [pricesName] = environment.PRICES.split(':', 1)
   const prices = await openPrices(environment.PRICES, (error) => log.onError(error, { prices: pricesName }))
+  const { providers, simulated } = createProviders(environment, transport, prices)
   const { kv, rateLimiter } = await openStorage(STORAGE)
   for (const warning of (await kv.health()).warnings ?? []) console.error(warning)
   const { blobs, close: closeFiles } = await openFiles(environment)
@@ -179,6 +178,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     prices,
     defaults: agentsOf(environment),
     ...(environment.MODEL_GROUPS && { groups: environment.MODEL_GROUPS }),
+    ...(environment.FAILOVER_STATUSES && { failoverStatuses: environment.FAILOVER_STATUSES }),
   })
   const keyLimits = { developer: { keys: environment.DEVELOPER_KEYS, rateLimit: environment.DEVELOPER_KEY_RATE_LIMIT } }
   const gateway = createGateway({
@@ -201,6 +201,10 @@ export async function createApp(environment: Environment, transport: Transport, 
     maxInFlight: environment.MAX_IN_FLIGHT,
     bodyMemory,
     maxLoopDelayMs: environment.MAX_LOOP_DELAY_MS || Infinity,
+    firstEventMs: environment.FIRST_EVENT_MS,
+    betweenEventsMs: environment.BETWEEN_EVENTS_MS,
+    wholeAnswerMs: environment.WHOLE_ANSWER_MS,
+    earlyPingMs: environment.EARLY_PING_MS || Infinity,
     holds: environment.HOLDS,
     ...(environment.ON_CLIENT_ABORT && { onClientAbort: environment.ON_CLIENT_ABORT }),
     onError: log.onError,

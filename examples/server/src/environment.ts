@@ -1,5 +1,5 @@
 import { EMAIL, KEY_PREFIX } from '@turnpike/core'
-import { MAX_IN_FLIGHT } from '@turnpike/gateway'
+import { BETWEEN_EVENTS_MS, FIRST_EVENT_MS, MAX_IN_FLIGHT, WHOLE_ANSWER_MS } from '@turnpike/gateway'
 import * as v from 'valibot'
 
 const integer = (name: string, min: number, max: number, preset: number) =>
@@ -62,7 +62,19 @@ const groups = v.optional(
   ),
 )
 
-/** Paths of fields: `min_p,messages.reasoning_details`. */
+/** Statuses of upstreams: `500,502,504,520`. */
+const failoverStatuses = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform((text) => text.split(',').map(Number)),
+    v.check(
+      (statuses) => statuses.every((status) => Number.isInteger(status) && status >= 500 && status <= 599),
+      'FAILOVER_STATUSES must be statuses from 500 to 599, separated by commas, such as 500,502,504,520',
+    ),
+  ),
+)
+
+/** Paths of fields: `min_p,messages.prefix`. */
 const fieldPaths = v.optional(
   v.pipe(
     v.string(),
@@ -102,6 +114,13 @@ const Environment = v.object({
   LOG: v.optional(v.picklist(logLevels, `LOG must be one of ${logLevels.join(', ')}`), 'info'),
   OPENAI_API_KEY: apiKey('OPENAI_API_KEY'),
   OPENAI_BASE_URL: url('OPENAI_BASE_URL'),
+  OPENAI_THINK_TAGS: v.optional(
+    v.pipe(
+      v.picklist(['true', 'false', 'open'], 'OPENAI_THINK_TAGS must be true, false or open'),
+      v.transform((text) => (text === 'open' ? text : text === 'true')),
+    ),
+    'false',
+  ),
   ANTHROPIC_API_KEY: apiKey('ANTHROPIC_API_KEY'),
   ANTHROPIC_BASE_URL: url('ANTHROPIC_BASE_URL'),
   GEMINI_API_KEY: apiKey('GEMINI_API_KEY'),
@@ -109,10 +128,15 @@ const Environment = v.object({
   AGENT_MODEL: v.optional(v.string()),
   AGENT_MODEL_ALTERNATIVE: v.optional(v.string()),
   MODEL_GROUPS: groups,
+  FAILOVER_STATUSES: failoverStatuses,
   FETCH_IMAGES: flag('FETCH_IMAGES'),
   GEMINI_AUDIO: flag('GEMINI_AUDIO'),
   EXTRA_FIELDS: fieldPaths,
   HOLDS: flag('HOLDS'),
+  FIRST_EVENT_MS: integer('FIRST_EVENT_MS', 1, 86_400_000, FIRST_EVENT_MS),
+  BETWEEN_EVENTS_MS: integer('BETWEEN_EVENTS_MS', 1, 86_400_000, BETWEEN_EVENTS_MS),
+  WHOLE_ANSWER_MS: integer('WHOLE_ANSWER_MS', 1, 86_400_000, WHOLE_ANSWER_MS),
+  EARLY_PING_MS: integer('EARLY_PING_MS', 0, 86_400_000, 0),
   ON_CLIENT_ABORT: v.optional(v.picklist(['cancel', 'drain'], 'ON_CLIENT_ABORT must be cancel or drain')),
   PRICES: v.optional(v.string(), 'built-in'),
   STORAGE: v.optional(

@@ -1,15 +1,28 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { PriceSource } from '@turnpike/core'
-import { fixedPrices, fromLitellm, fromModelsDev, livePrices, parsePrices, priceTable } from '@turnpike/core'
-import { builtInPrices, catalogue } from '@turnpike/providers'
+import {
+  fixedPrices,
+  fromLitellm,
+  fromModelsDev,
+  livePrices,
+  modelsFromModelsDev,
+  parsePrices,
+  priceTable,
+} from '@turnpike/core'
+import { builtInPrices, builtInRows } from '@turnpike/providers'
 
 /** The public price tables, with their URLs and parsers. */
 const tables = {
-  'models.dev': { url: 'https://models.dev/api.json', parse: (json: unknown) => fromModelsDev(json).rows },
+  'models.dev': {
+    url: 'https://models.dev/api.json',
+    parse: (json: unknown) => fromModelsDev(json).rows,
+    models: modelsFromModelsDev,
+  },
   litellm: {
     url: 'https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json',
     parse: (json: unknown) => fromLitellm(json).rows,
+    models: undefined,
   },
 }
 
@@ -34,21 +47,23 @@ export async function openPrices(setting: string, onError: (error: unknown) => v
   if (setting === 'built-in') return builtInPrices()
   const [, name, own] = /^(models\.dev|litellm)(?::(.+))?$/.exec(setting) ?? []
   if (name === undefined) {
-    const known = Object.fromEntries(Object.entries(catalogue).map(([id, { price }]) => [id, price]))
     try {
       const given = parsePrices(JSON.parse(await readFile(setting, 'utf8')))
       const builtIn = builtInPrices().table().origin
       const own = { source: basename(setting), since: new Date().toISOString() }
-      return fixedPrices(priceTable({ ...known, ...given }, own, (id) => (Object.hasOwn(given, id) ? own : builtIn)))
+      return fixedPrices(
+        priceTable({ ...builtInRows(), ...given }, own, (id) => (Object.hasOwn(given, id) ? own : builtIn)),
+      )
     } catch (error) {
       throw new Error(`PRICES is not a valid price table: ${(error as Error).message}`, { cause: error })
     }
   }
-  const { url, parse } = tables[name as keyof typeof tables]
+  const { url, parse, models } = tables[name as keyof typeof tables]
   const address = own ?? url
   const prices = livePrices({
     load: () => load(address),
     parse,
+    ...(models && { models }),
     // The URL of a mirror may contain credentials.
     source: withoutSecrets(address),
     first: builtInPrices().table(),

@@ -1,7 +1,7 @@
-import type { Provider } from '@turnpike/core'
+import type { PriceSource, Provider } from '@turnpike/core'
 import { SPEECH_MODELS, TRANSCRIPTION_MODELS } from '@turnpike/gateway'
 import type { Transport } from '@turnpike/providers'
-import { anthropic, google, googleEndpoints, openai } from '@turnpike/providers'
+import { anthropic, google, googleEndpoints, limitsOf, openai } from '@turnpike/providers'
 import { remoteContent } from '@turnpike/providers/remote-content'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import type { Environment } from './environment.js'
@@ -15,17 +15,29 @@ const families = [
 
 /** Allowed audio models if `GEMINI_AUDIO` is set: those of the specification and these of Gemini. */
 export const geminiAudio = {
-  speechModels: [...SPEECH_MODELS, 'gemini-2.5-flash-preview-tts', 'gemini-2.5-pro-preview-tts'],
+  speechModels: [
+    ...SPEECH_MODELS,
+    'gemini-3.8-flash-tts',
+    'gemini-3.8-flash-lite-tts',
+    'gemini-2.5-flash-preview-tts',
+    'gemini-2.5-pro-preview-tts',
+  ],
   transcriptionModels: [...TRANSCRIPTION_MODELS, 'gemini-2.5-flash'],
 }
 
-/** Creates the providers that have an API key or a base URL; without any, simulations of all families. */
+/** Creates the providers that have an API key or a base URL; without any, simulations of all families. @param prices tell of newer models */
 export function createProviders(
   environment: Environment,
   transport: Transport,
+  prices: PriceSource,
 ): { providers: Provider[]; simulated: boolean } {
-  const { FETCH_IMAGES, GEMINI_AUDIO: audio } = environment
-  const options = { endpoints: googleEndpoints({ audio }), ...(FETCH_IMAGES && { remoteContent: remoteContent() }) }
+  const { FETCH_IMAGES, GEMINI_AUDIO: audio, OPENAI_THINK_TAGS: thinkTags } = environment
+  const options = {
+    thinkTags,
+    endpoints: googleEndpoints({ audio }),
+    maxOutput: (model: string) => limitsOf('anthropic', model, prices.table().models)?.maxOutput,
+    ...(FETCH_IMAGES && { remoteContent: remoteContent() }),
+  }
   const providers: Provider[] = []
   for (const { name, make } of families) {
     const apiKey = environment[`${name}_API_KEY`]

@@ -2,7 +2,7 @@ import type { Family } from './families/family.js'
 import type { Passed } from './passed.js'
 import type { Script } from './script.js'
 
-export const suites = ['translation', 'streams', 'faults', 'specification'] as const
+export const suites = ['translation', 'streams', 'faults', 'specification', 'models', 'servers'] as const
 /** A group of cases. */
 export type Suite = (typeof suites)[number]
 
@@ -12,6 +12,8 @@ export interface Case {
   name: string
   suite: Suite
   family: Family
+  /** The model that is asked for: one of the vendor's, or in the suite `servers` one of others that a server with OpenAI's API has. Default the family's. */
+  model?: string
   /** Where the rule comes from, in a line. */
   source: string
   /** The body of the request, to which the runner adds the family's model and `max_tokens`; a text is sent as it is. */
@@ -24,6 +26,8 @@ export interface Case {
   key?: 'none' | 'wrong'
   /** What the upstream does with each request that its vendor would accept. */
   script: Script
+  /** The body of a second request, by what came of the first. {@link check} then gets what came of the second, and in `sent` the requests of both. */
+  next?: (passed: Passed) => object
   /** Disconnects the client: once a part of the answer has been received, or once the upstream has the request. */
   leaves?: 'in the answer' | 'before the answer'
   /** The request is one to refuse: the gateway may do so by itself, or pass on the vendor's refusal. Default false. */

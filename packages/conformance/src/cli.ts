@@ -19,6 +19,7 @@ http://127.0.0.1:${DEFAULT_UPSTREAM_PORT}/openai/v1, /anthropic and /google/v1be
                              a header of the requests for that family; may be repeated
   --openai-model, --anthropic-model, --google-model MODEL
                              the model to ask for
+  --other-models PATTERN     how the gateway calls models of the OpenAI upstream that are not OpenAI's: * stands for their name, default *
   --upstream-port PORT       port of the upstreams, default ${DEFAULT_UPSTREAM_PORT}
   --only TEXT                only cases of that suite or family, or with that text in their names; may be repeated, to match all
   --json FILE                writes the report to a file as well
@@ -47,6 +48,7 @@ function parse() {
         'openai-model': text,
         'anthropic-model': text,
         'google-model': text,
+        'other-models': text,
         'upstream-port': text,
         only: texts,
         json: text,
@@ -111,6 +113,7 @@ async function testGateway(url: string, values: Values): Promise<number> {
     headers: headersOf(values.header),
     familyHeaders: byFamily((family) => headersOf(values[`${family}-header`])),
     models: byFamily((family) => values[`${family}-model`]),
+    ...(values['other-models'] !== undefined && { otherModels: values['other-models'] }),
     only: values.only,
     upstreamPort: portOf(values['upstream-port']),
     onResult: ({ suite, family, name, passed }) =>

@@ -101,6 +101,46 @@ export function argsOf({ name, arguments: text }: ToolCall): Json {
   return args
 }
 
+/** The message of an answer as a client keeps it for the next request: with all its fields, joined from chunks as OpenRouter's clients do. */
+export function messageIn(passed: Passed): Json {
+  choiceOf(passed)
+  const { stream, json } = passed
+  if (!stream) return (json!['choices'] as { message: Json }[])[0]!.message
+  const message: Json = { role: 'assistant' }
+  for (const { delta = {} } of stream.chunks.flatMap(({ choices = [] }) => choices))
+    join(message, structuredClone(delta) as Json)
+  return message
+}
+
+/** Adds an item to a list. Fragments of a thought, of which the last has the signature, are one. */
+function addTo(list: Json[], item: Json): void {
+  const last = list.at(-1)
+  if (!last || last['signature'] || last['type'] !== item['type'] || !/thinking$|text$/.test(item['type'] as string)) {
+    list.push(item)
+    return
+  }
+  for (const [name, value] of Object.entries(item))
+    last[name] =
+      name === 'thinking' || name === 'text' ? `${(last[name] as string | undefined) ?? ''}${value as string}` : value
+}
+
+/** Adds a delta: texts and lists grow, and calls with an index that is there already are one. */
+function join(message: Json, delta: Json): void {
+  for (const [name, value] of Object.entries(delta)) {
+    const had = message[name]
+    if (name === 'tool_calls') {
+      const calls = (message[name] ??= []) as Json[]
+      for (const { index, ...part } of (value ?? []) as Json[])
+        if (calls[index as number]) join(calls[index as number]!, part)
+        else calls[index as number] = part
+    } else if (name === 'function') join(had as Json, value as Json)
+    else if (Array.isArray(had) && Array.isArray(value)) for (const item of value as Json[]) addTo(had as Json[], item)
+    else if ((name === 'content' || name === 'arguments' || name === 'reasoning_content') && typeof had === 'string')
+      message[name] = had + ((value as string | null) ?? '')
+    else message[name] = value ?? had
+  }
+}
+
 /** The usage of an answer: that of its last chunk which has one. */
 export function usageIn({ stream, json }: Passed): Json {
   const usage = stream ? stream.chunks.findLast((chunk) => chunk.usage)?.usage : (json?.['usage'] as Json | undefined)

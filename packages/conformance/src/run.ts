@@ -1,5 +1,6 @@
 import { cases } from './cases/index.js'
 import type { Case, Suite } from './case.js'
+import { suites } from './case.js'
 import { send } from './client.js'
 import { show } from './expect.js'
 import type { Family, FamilyName } from './families/family.js'
@@ -27,6 +28,8 @@ export interface ConformanceOptions {
   familyHeaders?: Partial<Record<FamilyName, Record<string, string>>>
   /** The models to ask for; default `gpt-4o`, `claude-sonnet-4-5` and `gemini-2.5-flash`. */
   models?: Partial<Record<FamilyName, string>>
+  /** How the gateway calls a model of the OpenAI upstream that is not OpenAI's; `*` stands for its name there. Default `*`. */
+  otherModels?: string
   /** Selects the cases that match all of these: a suite, a family, or a part of the name. Default all cases. */
   only?: string[]
   /** Port of the upstreams on the loopback interface; default 9797. */
@@ -61,15 +64,32 @@ export class ConformanceError extends Error {
 /** The cases that match every one of `only`. */
 export const selected = (only: readonly string[]): Case[] =>
   cases.filter(({ suite, family, name }) =>
-    only.every((word) => word === suite || word === family.name || name.toLowerCase().includes(word.toLowerCase())),
+    only.every((word) =>
+      (suites as readonly string[]).includes(word)
+        ? word === suite
+        : word === family.name || name.toLowerCase().includes(word.toLowerCase()),
+    ),
   )
 
 const contentOf = (text: string): string => joinedChoices(readStream(text))[0]?.content ?? ''
 
-/** How a request to the gateway is made. */
-type Request = Pick<ConformanceOptions, 'key' | 'headers' | 'familyHeaders' | 'models'> & { base: string }
+const chat = '/chat/completions'
 
-function requestOf({ base, ...options }: Request, { family, request, path, method = 'POST', key }: Case) {
+/** How a request to the gateway is made. */
+type Request = Pick<ConformanceOptions, 'key' | 'headers' | 'familyHeaders' | 'models' | 'otherModels'> & {
+  base: string
+}
+
+/** The gateway's name of the model of a case: `openai/gpt-5.5` where it calls the family's `openai/gpt-4o`. */
+function modelOf({ models, otherModels = '*' }: Request, { suite, family, model = family.model }: Case): string {
+  if (suite === 'servers') return otherModels.replace('*', model)
+  const name = models?.[family.name] ?? family.model
+  if (model === family.model) return name
+  return name.endsWith(family.model) ? name.slice(0, -family.model.length) + model : model
+}
+
+function requestOf(options: Request, one: Case, request: object | string) {
+  const { family, path, method = 'POST', key } = one
   const headers: Record<string, string> = {
     ...(options.key !== undefined && { authorization: `Bearer ${options.key}` }),
     ...lowerCase(options.headers),
@@ -77,10 +97,11 @@ function requestOf({ base, ...options }: Request, { family, request, path, metho
   }
   if (key === 'none') delete headers['authorization']
   if (key === 'wrong') headers['authorization'] = 'Bearer sk-nobody-was-given-this-key'
-  const model = options.models?.[family.name] ?? family.model
-  const body = typeof request === 'string' ? request : JSON.stringify({ model, max_tokens: 200, ...request })
+  const limit = (path ?? chat) === chat && { max_tokens: 200 }
+  const body =
+    typeof request === 'string' ? request : JSON.stringify({ model: modelOf(options, one), ...limit, ...request })
   return {
-    url: `${base}${path ?? '/chat/completions'}`,
+    url: `${options.base}${path ?? chat}`,
     init: { method, headers, ...(method === 'POST' && { body }) },
   }
 }
@@ -119,26 +140,27 @@ async function runCase(
   }
   upstreams.current = current
   let read = false
-  const { url, init } = requestOf(request, one)
-  init.headers['content-type'] ??= 'application/json'
-  const answer = await send(url, { ...init, signal: left.signal }, (text) => {
-    received = text
-    if (read || contentOf(text) === '') return
-    read = true
-    onRead()
-    if (one.leaves === 'in the answer') left.abort()
-  })
-  clearTimeout(timer)
-  await upstreams.idle()
-  upstreams.current = undefined
-  if (late) throw new Error(`the answer: expected an end within ${CASE_MS / 1000} s, got none`)
-  return {
-    ...answer,
-    early,
-    closed,
-    reached,
-    sent: current.sent,
-    ...(current.refusal !== undefined && { refusal: current.refusal }),
+  async function ask(body: object | string): Promise<Passed> {
+    const { url, init } = requestOf(request, one, body)
+    init.headers['content-type'] ??= 'application/json'
+    const answer = await send(url, { ...init, signal: left.signal }, (text) => {
+      received = text
+      if (read || contentOf(text) === '') return
+      read = true
+      onRead()
+      if (one.leaves === 'in the answer') left.abort()
+    })
+    await upstreams.idle()
+    return { ...answer, early, closed, sent: current.sent }
+  }
+  try {
+    let passed = await ask(one.request)
+    if (one.next && current.refusal === undefined) passed = await ask(one.next(passed))
+    if (late) throw new Error(`the answer: expected an end within ${CASE_MS / 1000} s, got none`)
+    return { ...passed, reached, ...(current.refusal !== undefined && { refusal: current.refusal }) }
+  } finally {
+    clearTimeout(timer)
+    upstreams.current = undefined
   }
 }
 

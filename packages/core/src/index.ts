@@ -34,8 +34,19 @@ export { cost, ratesFor, toUsd } from './prices/cost.js'
 export { fromLitellm } from './prices/from-litellm.js'
 export { fromModelsDev } from './prices/from-models-dev.js'
 export type { ImportedPrices } from './prices/imported-prices.js'
+export { modelsFromModelsDev } from './prices/listed-models.js'
 export { parsePrice, parsePrices } from './prices/parse-prices.js'
-export type { Origin, Price, PriceRow, PriceSource, PriceTable, Rates, UnitClass, Units } from './prices/price.js'
+export type {
+  ListedModel,
+  Origin,
+  Price,
+  PriceRow,
+  PriceSource,
+  PriceTable,
+  Rates,
+  UnitClass,
+  Units,
+} from './prices/price.js'
 export type { LivePrices, LivePricesOptions } from './prices/price-source.js'
 export { fixedPrices, livePrices } from './prices/price-source.js'
 export { priceTable } from './prices/price-table.js'
@@ -48,6 +59,7 @@ export type {
   EmbeddingAnswer,
   FileInput,
   ImageAnswer,
+  Learnt,
   Memory,
   Note,
   Provider,

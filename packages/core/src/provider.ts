@@ -34,6 +34,17 @@ export interface UpstreamCall {
   memory?: Memory
   /** Called before anything is sent, with each field that is not sent as given. */
   onNotes?(notes: Note[]): void
+  /** Called before a request is sent once more, without a parameter that the upstream has refused; `onNotes` follows. */
+  onRepeat?(): void
+}
+
+/** What a provider leaves out of requests to a model, because its upstream has refused it. */
+export interface Learnt {
+  model: string
+  /** A field of OpenAI's form, with its value where only that is refused: `temperature`, `reasoning_effort=minimal`. */
+  field: string
+  /** When it is tried again. */
+  until: string
 }
 
 /** A complete answer; usage is undefined if the upstream reported none. */
@@ -129,6 +140,8 @@ export interface Provider {
   models(call: UpstreamCall): Promise<Model[]>
   /** Asks the upstream for its list of models, which costs nothing. Absent = it cannot be asked. @throws UpstreamError */
   check?(call: UpstreamCall): Promise<void>
+  /** What it has learnt from refusals in this process; absent = nothing. */
+  learnt?(): Learnt[]
   /** Whether it supports a request of a task other than chat; absent = always. */
   fits?(need: Pick<Need, 'task' | 'request'>): boolean
   chat?: {

@@ -12,14 +12,14 @@ afterEach(() => vi.restoreAllMocks())
 describe('memoryRateLimiter', () => {
   it('admits as many requests as the limit, and reports the end of the window', async () => {
     const { clock, consume } = limiter()
-    expect(await consume('k', 2)).toEqual({ ok: true, retryAfter: 60 })
+    expect(await consume('k', 2)).toEqual({ ok: true, retryAfter: 60, remaining: 1 })
     clock.now += 20_500
-    expect(await consume('k', 2)).toEqual({ ok: true, retryAfter: 40 })
-    expect(await consume('k', 2)).toEqual({ ok: false, retryAfter: 40 })
+    expect(await consume('k', 2)).toEqual({ ok: true, retryAfter: 40, remaining: 0 })
+    expect(await consume('k', 2)).toEqual({ ok: false, retryAfter: 40, remaining: 0 })
     clock.now += 39_499
-    expect(await consume('k', 2)).toEqual({ ok: false, retryAfter: 1 })
+    expect(await consume('k', 2)).toEqual({ ok: false, retryAfter: 1, remaining: 0 })
     clock.now += 1
-    expect(await consume('k', 2)).toEqual({ ok: true, retryAfter: 60 })
+    expect(await consume('k', 2)).toEqual({ ok: true, retryAfter: 60, remaining: 1 })
   })
 
   it('admits a request after the reported seconds', async () => {
@@ -74,7 +74,7 @@ describe('consumeMore', () => {
     await consume('k', 10)
     expect(await consumeMore({ consume }, 'k', 10, 5)).toMatchObject({ ok: true })
     expect(await consumeMore({ consume }, 'k', 10, 2)).toMatchObject({ ok: true })
-    expect(await consumeMore({ consume }, 'k', 10, 2)).toEqual({ ok: false, retryAfter: 60 })
+    expect(await consumeMore({ consume }, 'k', 10, 2)).toEqual({ ok: false, retryAfter: 60, remaining: 0 })
   })
 
   it('counts none where a minute has fewer', async () => {

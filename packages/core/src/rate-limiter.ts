@@ -3,6 +3,8 @@ export interface RateLimit {
   ok: boolean
   /** Seconds until the window ends: a whole number, at least 1. */
   retryAfter: number
+  /** Requests that are left in the window; absent where the limiter does not tell. */
+  remaining?: number
 }
 
 /** Counts requests per key and minute. */
@@ -25,7 +27,7 @@ export async function consumeMore(
 ): Promise<RateLimit> {
   if (calls > perMinute) return { ok: false, retryAfter: WINDOW_MS / 1_000 }
   const all = await Promise.all(Array.from({ length: calls - 1 }, async () => limiter.consume(key, perMinute)))
-  return all.find(({ ok }) => !ok) ?? { ok: true, retryAfter: 1 }
+  return all.find(({ ok }) => !ok) ?? all.at(-1) ?? { ok: true, retryAfter: 1 }
 }
 
 /** A rate limiter in memory, exact within one process: a fixed window per key, which begins with the key's first request. */
@@ -45,7 +47,8 @@ export function memoryRateLimiter(options: { now?: () => number } = {}): RateLim
       if (!window || window.end <= time) windows.set(key, (window = { end: time + WINDOW_MS, used: 0 }))
       const ok = window.used < perMinute
       if (ok) window.used++
-      return { ok, retryAfter: Math.max(1, Math.ceil((window.end - time) / 1000)) }
+      const retryAfter = Math.max(1, Math.ceil((window.end - time) / 1000))
+      return { ok, retryAfter, remaining: Math.max(0, perMinute - window.used) }
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { UpstreamError, UpstreamFailure } from './errors.js'
 import type { Price, PriceTable, Units } from './prices/price.js'
-import type { Provider, Signal } from './provider.js'
+import type { Learnt, Provider, Signal } from './provider.js'
 import type { Model } from './schemas/models.js'
 
 /** A provider and the model id to request from it. */
@@ -81,6 +81,8 @@ export interface ProviderState extends ProviderHealth {
   breaker: 'closed' | 'open' | 'half-open'
   /** Rate-limited models, which are tried after others until the given time. */
   limited: { model: string; until: string }[]
+  /** What it has learnt to leave out of requests; absent = nothing. */
+  learnt?: Learnt[]
 }
 
 /** What came of asking a provider for its list of models; of several instances, of the first that failed. */
@@ -104,7 +106,7 @@ export interface RecentChoice extends Preview {
   provider: string | null
   /** The target that accepted the request; null if none has (yet). */
   served: { provider: string; model: string } | null
-  /** Number of calls made. */
+  /** Number of calls made; one that was repeated without a refused parameter is one. */
   attempts: number
 }
 

@@ -60,3 +60,9 @@ export const scrub = (text: string): string =>
     .replace(words, (word) =>
       word !== 'redacted' && (isRandom(word) || telling.some((form) => form.test(word))) ? HIDDEN : word,
     )
+
+/** Characters of a path that an error names. */
+const PATH = 100
+
+/** The path of a request as an error may name it: without what {@link scrub} hides in a segment, and not longer than 100 characters. */
+export const scrubPath = (path: string): string => path.slice(0, PATH).split('/').map(scrub).join('/')

@@ -1,4 +1,7 @@
+import { anthropic, createRouter } from '@turnpike/providers'
+import { fakeAnthropic } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
+import { tokenAdmin } from './caller.js'
 import { errorOf, OWNER, testGateway } from '../../../test/support/gateway.js'
 
 const get = (authorization: string | null, path = '/v1/models'): [string, string, undefined, RequestInit] => [
@@ -47,6 +50,24 @@ describe('the gateway key', () => {
   it.each(['Bearer ', 'bearer ', 'BEARER   '])('is accepted after %j', async (scheme) => {
     const { send, key } = await testGateway()
     expect((await send(...get(scheme + key))).status).toBe(200)
+  })
+
+  it.each(['api-key', 'x-api-key'])('is read from %s where no Authorization is sent', async (name) => {
+    const { gateway, key } = await testGateway()
+    const ask = async (headers: Record<string, string>) =>
+      (await gateway.fetch(new Request('https://gw.example/v1/models', { headers }))).status
+    expect(await ask({ [name]: key })).toBe(200)
+    expect(await ask({ [name]: 'gw-unknown' })).toBe(401)
+    expect(await ask({ [name]: key, authorization: 'Bearer gw-unknown' })).toBe(401)
+    expect(await ask({ [name]: 'gw-unknown', authorization: `Bearer ${key}` })).toBe(200)
+  })
+
+  it('in api-key is not the token of administrators', async () => {
+    const token = 'token-of-administrators'
+    const { gateway } = await testGateway({ authenticateAdmin: tokenAdmin(token) })
+    const ask = async (headers: Record<string, string>) =>
+      (await gateway.fetch(new Request('https://gw.example/v1/users', { headers }))).status
+    expect([await ask({ authorization: `Bearer ${token}` }), await ask({ 'api-key': token })]).toEqual([200, 401])
   })
 
   it('that is revoked is refused on the next request', async () => {
@@ -136,5 +157,36 @@ describe('the rate limit', () => {
     expect(response.status).toBe(429)
     expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example')
     expect(response.headers.get('access-control-expose-headers')).toContain('retry-after')
+  })
+})
+
+describe("OpenAI's headers of the rate limit", () => {
+  const names = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-requests`)
+  const told = ({ headers }: Response) => names.map((name) => headers.get(name))
+
+  it('say what is left of the minute, also where nothing is', async () => {
+    const { send, chat, clock } = await testGateway({ rateLimit: 3 })
+    expect(told(await send('GET', '/v1/models'))).toEqual(['3', '2', '1m0s'])
+    clock.now += 12_500
+    expect(told(await chat({ stream: true }))).toEqual(['3', '1', '48s'])
+    expect(told(await chat({ messages: [] }))).toEqual(['3', '0', '48s'])
+    const refused = await chat()
+    expect([refused.status, ...told(refused)]).toEqual([429, '3', '0', '48s'])
+  })
+
+  it('count each of several calls', async () => {
+    const router = createRouter({ providers: [anthropic({ apiKey: 'x', transport: fakeAnthropic().transport })] })
+    const { chat } = await testGateway({ rateLimit: 10, router })
+    expect(told(await chat({ model: 'claude-haiku-4-5', n: 4 }))).toEqual(['10', '6', '1m0s'])
+    const tooMany = await chat({ model: 'claude-haiku-4-5', n: 11 })
+    expect([tooMany.status, ...told(tooMany)]).toEqual([429, '10', '5', '1m0s'])
+  })
+
+  it('are absent without a key, and where the limiter does not tell', async () => {
+    const { gateway } = await testGateway()
+    expect(told(await gateway.fetch(new Request('https://gw.example/health')))).toEqual([null, null, null])
+    const rateLimiter = { consume: () => ({ ok: true, retryAfter: 60 }) }
+    const { send } = await testGateway({ rateLimiter, rateLimit: 3 })
+    expect(told(await send('GET', '/v1/models'))).toEqual(['3', null, '1m0s'])
   })
 })

@@ -60,6 +60,15 @@ export const hasUser = (caller: Caller): caller is UserCaller => caller !== null
 const bearer = (exchange: Exchange): string | undefined =>
   /^bearer +(\S+)$/i.exec(exchange.header('authorization') ?? '')?.[1]
 
+/**
+ * The credential of a request: the bearer token or, where no `Authorization` is sent, what clients of Azure (`api-key`) and Claude (`x-api-key`)
+ * send in its place.
+ */
+const credential = (exchange: Exchange): string | undefined =>
+  exchange.header('authorization') === undefined
+    ? (exchange.header('api-key') ?? exchange.header('x-api-key'))
+    : bearer(exchange)
+
 /** Authenticates administrators by a fixed token: `Authorization: Bearer TOKEN`. */
 export function tokenAdmin(token: string): AuthenticateAdmin {
   const expected = sha256(token)
@@ -68,6 +77,17 @@ export function tokenAdmin(token: string): AuthenticateAdmin {
     // Hashes are compared, so that the time of the comparison reveals nothing about the token.
     return given !== undefined && (await sha256(given)) === (await expected) ? { admin: 'admin-token' } : null
   }
+}
+
+/** A time as OpenAI's headers have it: `12s`, `1m0s`. */
+const duration = (seconds: number): string =>
+  seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
+
+/** Says what is left of a key's requests per minute, in OpenAI's headers (its reference, "Rate limits": "Rate limits in headers"). */
+function tellLimit(setHeader: Call['setHeader'], perMinute: number, { remaining, retryAfter }: RateLimit): void {
+  setHeader('x-ratelimit-limit-requests', String(perMinute))
+  if (remaining !== undefined) setHeader('x-ratelimit-remaining-requests', String(remaining))
+  setHeader('x-ratelimit-reset-requests', duration(retryAfter))
 }
 
 /** @throws ApiError 429 where a rate limit is exceeded */
@@ -84,10 +104,10 @@ export function callerOf(
   keys: GatewayKeys,
   limiter: RateLimiter,
   { keyLimits, authenticateAdmin }: { keyLimits: KeyLimits; authenticateAdmin: AuthenticateAdmin | undefined },
-): (exchange: Exchange, access: Access, log: Call['log']) => Promise<Caller> {
-  return async (exchange, access, log) => {
+): (exchange: Exchange, access: Access, log: Call['log'], setHeader: Call['setHeader']) => Promise<Caller> {
+  return async (exchange, access, log, setHeader) => {
     if (access === 'open') return null
-    const given = bearer(exchange)
+    const given = credential(exchange)
     const found = given === undefined ? null : keys.verify(given)
     // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
     const holder = found instanceof Promise ? await found : found
@@ -107,7 +127,9 @@ export function callerOf(
     const { id, rate_limit } = holder.key
     log({ key_id: id, user_id: holder.user.id })
     const own = limiter.consume(id, rate_limit)
-    refuseOver(own instanceof Promise ? await own : own, `This key is limited to ${rate_limit} requests per minute`)
+    const limit = own instanceof Promise ? await own : own
+    tellLimit(setHeader, rate_limit, limit)
+    refuseOver(limit, `This key is limited to ${rate_limit} requests per minute`)
     const together = allKeysOf(keyLimits, holder.user)
     if (together !== undefined) {
       // After the key's own limit: what that refuses uses up nothing of the other keys.
@@ -125,18 +147,28 @@ export function callerOf(
 const allKeysOf = (limits: Partial<Record<Role, { rateLimit: number }>>, { role }: User): number | undefined =>
   limits[role]?.rateLimit
 
-/** Counts the calls of a request beyond its first, which {@link callerOf} counted, where one request needs several. */
+/**
+ * Counts a request as several: those beyond its first, which {@link callerOf} counted.
+ * @param why what makes it several, in words
+ */
 export const callCounter =
   (limiter: RateLimiter, keyLimits: KeyLimits) =>
-  async ({ key, user, ...caller }: UserCaller, calls: number): Promise<void> => {
+  async (
+    { key, user, ...caller }: UserCaller,
+    calls: number,
+    setHeader: Call['setHeader'],
+    why = 'one for each of the n answers',
+  ): Promise<void> => {
     if (!key) return (caller as SignedIn).count?.(user, calls)
     const together = allKeysOf(keyLimits, user)
     const limits = [{ name: key.id, perMinute: key.rate_limit }]
     if (together !== undefined) limits.push({ name: `keys of ${user.id}`, perMinute: together })
     for (const { name, perMinute } of limits) {
-      const { ok, retryAfter } = await consumeMore(limiter, name, perMinute, calls)
+      const limit = await consumeMore(limiter, name, perMinute, calls)
+      const { ok, retryAfter } = limit
+      if (name === key.id) tellLimit(setHeader, perMinute, limit)
       if (ok) continue
-      const message = `This key is limited to ${perMinute} requests per minute, and this one counts as ${calls}: one for each of the n answers`
+      const message = `This key is limited to ${perMinute} requests per minute, and this one counts as ${calls}: ${why}`
       throw new ApiError(429, 'rate_limit_error', message, {
         code: 'rate_limit_exceeded',
         retryAfter,

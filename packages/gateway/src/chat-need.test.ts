@@ -52,6 +52,9 @@ describe('the most that a chat may be billed', () => {
     const tool = { type: 'function', function: { name: 'f' }, cache_control: { type: 'ephemeral' } }
     expect(await most('claude-sonnet-4-5', { tools: [tool] })).toHaveProperty('cache_write_1h')
     expect(await most('gpt-4o', cached)).toHaveProperty('input')
+    // Written to the cache unasked.
+    expect(await most('gpt-6.1-sol')).toHaveProperty('cache_write')
+    expect(await most('gpt-5.5')).toHaveProperty('input')
     expect(await most('gemini-2.5-flash-image', { max_tokens: 5 })).toMatchObject({ output_image: 5 })
   })
 

@@ -115,6 +115,8 @@ function mostUnits(request: ChatRequest, prompt: Prompt, target: Target): Units 
   if (prompt.pictures > 0) inputClasses.push('input_image')
   if (prompt.others.some(({ isAudio }) => isAudio)) inputClasses.push('input_audio')
   if (mentions(request, 'cache_control')) inputClasses.push('cache_write', 'cache_write_1h')
+  // OpenAI writes its cache unasked; Claude's, which alone may last an hour, has to be asked for.
+  else if (target.price?.cache_write_1h === undefined) inputClasses.push('cache_write')
   const input = mostPrompt(prompt, target.model, context)
   const output = (sentOutput(request, target) ?? maxOutput) + mostTokens(jsonBytes(request['prediction']))
   return {

@@ -8,8 +8,11 @@ export const VERSION = '1.0.0'
 export const DESCRIPTION =
   'An OpenAI-compatible AI gateway in front of OpenAI-style, Claude-style and Gemini-style providers'
 
-/** "time-outs: not shown": milliseconds until an upstream's first event, or its whole answer where it does not stream. */
+/** "time-outs: not shown": milliseconds until the first event of an upstream's stream. */
 export const FIRST_EVENT_MS = 300_000
+
+/** "time-outs: not shown": milliseconds until an upstream's whole answer where it does not stream, as long as OpenAI's clients wait. */
+export const WHOLE_ANSWER_MS = 600_000
 
 /** "time-outs: not shown": milliseconds between two events of an upstream's stream. */
 export const BETWEEN_EVENTS_MS = 120_000

@@ -13,12 +13,22 @@ const fixed: Record<UpstreamFailure['kind'], { code: ApiError['code']; message: 
   truncated: { code: 'upstream_truncated', message: 'The upstream provider ended its answer before it was whole' },
 }
 
-/** The codes of upstreams by which callers decide what to do. */
-const passed = ['unsupported_parameter', 'context_length_exceeded'] as const
+/** The codes by which callers decide what to do. */
+const codes = { model: 'model_not_found', parameter: 'unsupported_parameter', length: 'invalid_body' } as const
+
+/**
+ * The message for a prompt over the model's context. It begins as OpenAI's does, whatever the family: litellm and LangChain know it by "This
+ * model's maximum context length is", coding agents by "reduce the length of the messages" as well.
+ */
+function tooLong({ message, failure: { context } }: UpstreamError): string {
+  if (/^This model's maximum context length is \d/.test(message)) return message
+  const limit = context === undefined ? 'exceeded' : `${context} tokens`
+  return `This model's maximum context length is ${limit}. Please reduce the length of the messages. The provider says: ${message}`
+}
 
 /** The error that the caller gets for a failed upstream call (ruling 14). */
 function describeUpstream(error: UpstreamError): ApiError {
-  const { kind, status, caller, accepted, code, retryAfter, encoding, cause } = error.failure
+  const { kind, status, caller, accepted, code, refused, retryAfter, encoding, cause } = error.failure
   // The answer came, and the gateway had no memory for it.
   if (ApiError.is(cause) && cause.code === 'overloaded')
     return new ApiError(cause.status, cause.type, cause.message, { code: cause.code, shouldRetry: false, cause: error })
@@ -29,11 +39,13 @@ function describeUpstream(error: UpstreamError): ApiError {
       shouldRetry: accepted ? false : undefined,
       cause: error,
     })
-  if (kind === 'status' && caller)
-    return invalid(scrub(error.message), {
-      code: status === 404 ? 'model_not_found' : (passed.find((known) => known === code) ?? 'invalid_body'),
+  if (kind === 'status' && caller) {
+    const isTooLong = code === 'context_length_exceeded'
+    return invalid(scrub(isTooLong ? tooLong(error) : error.message), {
+      code: isTooLong ? code : refused ? codes[refused] : 'invalid_body',
       cause: error,
     })
+  }
   const { message, code: word } = fixed[kind]
   const words =
     encoding === undefined ? message : `The upstream provider used an unknown content encoding: ${scrub(encoding)}`

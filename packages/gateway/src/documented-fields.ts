@@ -27,6 +27,7 @@ const part = {
   refusal: plain,
   title: plain,
   image_url: { url: plain, detail: plain },
+  extra_content: anything,
   input_audio: media,
   audio: media,
   audio_url: media,
@@ -58,6 +59,20 @@ const message = {
   function_call: called,
   audio: { id: plain, data: plain, expires_at: plain, transcript: plain },
   reasoning_content: plain,
+  // Thoughts and signatures, as OpenRouter, LiteLLM and Google have them (docs/decisions/045, 046), and images that models made.
+  reasoning_details: {
+    type: plain,
+    text: plain,
+    summary: plain,
+    data: plain,
+    signature: plain,
+    id: plain,
+    format: plain,
+    index: plain,
+  },
+  thinking_blocks: { type: plain, thinking: plain, signature: plain, data: plain },
+  extra_content: anything,
+  images: { type: plain, index: plain, image_url: { url: plain, detail: plain }, extra_content: anything },
   annotations: anything,
 } as const
 

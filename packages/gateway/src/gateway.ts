@@ -18,8 +18,9 @@ import { admission } from './admission.js'
 import type { AuthenticateAdmin, Caller, CountCalls } from './caller.js'
 import { callCounter, callerOf, hasUser, signedInBy } from './caller.js'
 import type { EMBEDDING } from './conventions.js'
-import { ABANDONED_MS, BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS } from './conventions.js'
+import { ABANDONED_MS, BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS, WHOLE_ANSWER_MS } from './conventions.js'
 import { describeError } from './describe-error.js'
+import { nothingAt } from './no-route.js'
 import type { OnRequest } from './on-request.js'
 import { tellEach } from './on-request.js'
 import { chatCompletions } from './operations/chat.js'
@@ -78,16 +79,23 @@ export interface GatewayOptions
   balancePolicy?: BalancePolicy
   /**
    * Paths of request fields that are sent to upstreams also for callers with limits on models or money, though neither our schemas nor
-   * OpenAI's reference have them, such as `['min_p', 'messages.reasoning_details']`; for callers without limits, all fields are sent.
+   * OpenAI's reference have them, such as `['min_p', 'messages.prefix']`; for callers without limits, all fields are sent.
    * A field must not let a caller choose a model or an address, or cost extra. Default none: they are dropped and named in `x-gateway-warnings`.
    */
   extraFields?: string[]
   /** Whether `router` leads to simulated upstreams; `/health` reports it. Default false. */
   simulated?: boolean
-  /** Time-out in milliseconds for an upstream's first event, or for a whole answer that is not streamed; default 300,000. */
+  /** Time-out in milliseconds for the first event of an upstream's stream; default 300,000. */
   firstEventMs?: number
+  /** Time-out in milliseconds for an upstream's whole answer that is not streamed; default `firstEventMs` if that is given, else 600,000. */
+  wholeAnswerMs?: number
   /** Time-out in milliseconds between two events of an upstream's stream; default 120,000. */
   betweenEventsMs?: number
+  /**
+   * Milliseconds without the first event of an upstream's stream after which the answer begins with a comment (`: ping`, then again after each
+   * `heartbeatMs`), so that load balancers do not cut it. What fails later is an event under 200, in place of a status. Default: never (ruling 54).
+   */
+  earlyPingMs?: number
   /** The embedding model of the platform's documents, and its dimensions where a request gives none; default {@link EMBEDDING}. */
   embedding?: typeof EMBEDDING
   /** Largest JSON body in bytes; default 20 MiB. */
@@ -154,6 +162,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const ledger = options.ledger ?? usageLedger(kv, { now })
   const rateLimiter = options.rateLimiter ?? memoryRateLimiter({ now })
   const { firstEventMs = FIRST_EVENT_MS, betweenEventsMs = BETWEEN_EVENTS_MS } = options
+  const { wholeAnswerMs = options.firstEventMs ?? WHOLE_ANSWER_MS, earlyPingMs = Infinity } = options
   const watches = upstreamWatches()
   const { abandonedMs = ABANDONED_MS, holds = false, balancePolicy = 'report' } = options
   const upstream = {
@@ -163,7 +172,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     countCalls: callCounter(rateLimiter, keyLimitsOf(options.keyLimits)),
     watches,
     firstEventMs,
+    wholeAnswerMs,
     betweenEventsMs,
+    earlyPingMs,
     abandonedMs,
     holds,
     balancePolicy,
@@ -195,7 +206,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     route('POST', '/v1/users', usersCreate(kv, now)),
     route('GET', '/v1/users/{id}', usersGet(kv)),
     route('DELETE', '/v1/users/{id}', usersDelete(kv, keys, now), { status: 204 }),
-    route('GET', '/v1/users/{id}/usage', usersUsage(kv, ledger)),
+    route('GET', '/v1/users/{id}/usage', usersUsage(kv, ledger, upstream.countCalls)),
     route('GET', '/health/providers', providersHealth(router)),
     route('GET', '/health', health({ kv, ledger, simulated, draining: () => stopping.signal.aborted })),
     ...adminRoutes(parts),
@@ -219,6 +230,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     memory: bodyMemory(options.bodyMemory),
     callerId: (caller) => (hasUser(caller) ? caller.user.id : undefined),
     toApiError: describeError,
+    nothingAt,
     errorBody: ({ type, message, code }) => ({ error: { type, message, code } }),
   }
   const authenticate = callerOf(keys, rateLimiter, {

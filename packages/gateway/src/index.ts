@@ -18,6 +18,7 @@ export {
   TRANSCRIPTION_MODELS,
   VERSION,
   VOICES,
+  WHOLE_ANSWER_MS,
 } from './conventions.js'
 export * from './gateway.js'
 export type { OnRequest } from './on-request.js'

@@ -143,7 +143,10 @@ export const gatewayDocument = (
       admin: { who: 'For administrators.', ...administered },
     },
     securitySchemes: {
-      gatewayKey: { ...bearer, description: `A gateway key, ${KEY_PREFIX}…` },
+      gatewayKey: {
+        ...bearer,
+        description: `A gateway key, ${KEY_PREFIX}…; without Authorization also in api-key or x-api-key.`,
+      },
       administrator: {
         ...bearer,
         description: 'What administrators may show in place of a key.',

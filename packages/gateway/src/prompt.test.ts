@@ -29,4 +29,29 @@ describe('a prompt', () => {
     const { pictures, others } = of({ content: [{ type: 'image_url', image_url: { url } }] })
     expect([pictures, others.length]).toEqual(isPicture ? [1, 0] : [0, 1])
   })
+
+  it('has images within Markdown, which Gemini is given as pictures, beside their text', () => {
+    const image = (type: string) => `![a](data:image/${type};base64,AAAA)`
+    const content = `See ${image('png')} and ${image('jpeg')}, not ![b](https://images.example/b.png) or ![[${image('png').slice(2)}`
+    const message = { role: 'assistant', content }
+    expect(of(message)).toMatchObject({ pictures: 2, saidBytes: content.length })
+    expect(of({ ...message, content: [{ type: 'text', text: content }] })).toMatchObject({ pictures: 2 })
+  })
+
+  it('has the images and signatures of earlier answers, which are no text', () => {
+    const signature = 'x'.repeat(600_000)
+    const extra_content = { google: { thought_signature: signature } }
+    const url = `data:image/png;base64,${'A'.repeat(400_000)}`
+    const answer = {
+      role: 'assistant',
+      content: 'Hi',
+      extra_content,
+      reasoning_details: [{ type: 'reasoning.encrypted', data: signature }],
+      images: [{ type: 'image_url', image_url: { url }, extra_content }],
+    }
+    const { pictures, saidBytes } = of(answer)
+    expect(pictures).toBe(1)
+    expect(saidBytes).toBeLessThan(100)
+    expect(of({ content: 'Hi', images: ['odd', { image_url: 1 }] }).saidBytes).toBeGreaterThan(5)
+  })
 })

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { extend, isObject } from '@turnpike/core/internal'
+import { extend, isObject, markdownImage } from '@turnpike/core/internal'
 import { BYTES_PER_TOKEN, MOST_PICTURE_TOKENS, PICTURE_INPUT_TOKENS } from './conventions.js'
 import { expectedTokens, jsonBytes, mostTokens, utf8Bytes } from './text-bytes.js'
 
@@ -44,6 +44,9 @@ function saidIn(value: unknown): number {
   return bytes
 }
 
+/** Fields of messages with signatures of earlier thoughts, which are long and no text; their text is `reasoning_content`. */
+const signatures = new Set(['extra_content', 'reasoning_details', 'thinking_blocks'])
+
 /** Fields besides the messages that the model reads. */
 const read = ['system', 'tools', 'functions', 'response_format']
 
@@ -51,24 +54,37 @@ const read = ['system', 'tools', 'functions', 'response_format']
 export function promptOf(request: ChatCompletionRequest): Prompt {
   const others: Prompt['others'] = []
   let pictures = 0
-  /** What a part has besides its medium; undefined for nothing. */
+  /** What a part has besides its medium; undefined for nothing. Images within Markdown are text to some providers and pictures to others. */
   const textOf = (part: ContentPart): ContentPart | undefined => {
     if (isPicture(part)) {
       pictures++
       return extend(part, { image_url: extend(part.image_url, { url: '' }) })
     }
+    if (part.type === 'text') pictures += part.text.match(markdownImage)?.length ?? 0
     if (!media.has(part.type)) return part
     others.push({ isAudio: part.type.includes('audio'), bytes: jsonBytes(part) })
     return undefined
+  }
+  /** What an image of an earlier answer has besides it, as it counts. */
+  const pictureOf = (image: unknown): unknown => {
+    const isImage = isObject(image) && isObject(image['image_url']) && typeof image['image_url']['url'] === 'string'
+    if (!isImage) return image
+    const { extra_content: _, ...part } = image
+    return textOf(extend(part, { type: 'image_url' }) as unknown as ContentPart)
   }
   const messages = request.messages.map((message) => {
     const { content, audio } = message as ChatMessage & { audio?: unknown }
     // An earlier answer that was spoken is named by its id.
     if (audio !== undefined) others.push({ isAudio: true, bytes: jsonBytes(audio) })
-    return Array.isArray(content) ? { ...message, content: content.flatMap((part) => textOf(part) ?? []) } : message
+    if (typeof content === 'string') textOf({ type: 'text', text: content })
+    const plain = Array.isArray(content)
+      ? { ...message, content: content.flatMap((part) => textOf(part) ?? []) }
+      : message
+    return Array.isArray(message['images']) ? extend(plain, { images: message['images'].flatMap(pictureOf) }) : plain
   })
   let saidBytes = 0
-  for (const { role: _, ...said } of messages) for (const value of Object.values(said)) saidBytes += saidIn(value)
+  for (const { role: _, ...said } of messages)
+    for (const [name, value] of Object.entries(said)) if (!signatures.has(name)) saidBytes += saidIn(value)
   for (const field of read) saidBytes += saidIn(request[field])
   const textBytes = jsonBytes(extend(request, { messages: messages as ChatMessage[] }))
   return { textBytes, saidBytes, pictures, others }

@@ -1,4 +1,4 @@
-import type { Rates, Target, Units, Usage } from '@turnpike/core'
+import type { Price, Rates, Target, Units, Usage } from '@turnpike/core'
 import { ratesFor } from '@turnpike/core'
 
 /** The standard tier in the words of OpenAI, Claude and Gemini; `auto` leaves the choice to the provider. */
@@ -53,6 +53,8 @@ export const isPriced = ({ prices, provider, model }: Target, tier: string): boo
 export function ratesOf({ price, prices, provider, model }: Target, units: Units, tier: string | undefined): Rates {
   const rates = price ? ratesFor(price, units) : {}
   if (tier === undefined || !price) return rates
-  const own = tier.split('+').map((name) => prices?.price(provider.id, model, name))
+  const priceOf = (name: string): Price | undefined => prices?.price(provider.id, model, name)
+  const both = priceOf(tier)
+  const own = both ? [both] : tier.split('+').map(priceOf)
   return Object.assign({}, rates, ...own.map((price) => price && ratesFor(price, units)))
 }

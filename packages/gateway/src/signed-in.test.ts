@@ -71,6 +71,30 @@ describe('a user who is signed in elsewhere', () => {
     }
   })
 
+  it('keeps the thoughts of earlier answers, as clients of OpenRouter and LiteLLM send them back', async () => {
+    const { ask, kv } = await setUp({ balancePolicy: 'enforce' })
+    await changeBalance(kv, 'ada', () => ({ credit_coins: 1_000 }))
+    const detail = { type: 'reasoning.text', text: 'Hm', signature: 's', id: null, format: 'x', index: 0 }
+    const said = {
+      role: 'assistant',
+      content: 'Yes',
+      reasoning_details: [detail, { type: 'reasoning.encrypted', data: 'x' }],
+      thinking_blocks: [
+        { type: 'thinking', thinking: 'Hm', signature: 's' },
+        { type: 'redacted_thinking', data: 'x' },
+      ],
+    }
+    const user = { role: 'user', content: 'Hi' }
+    const warnings = async (message: object) =>
+      (await ask({ messages: [user, message, user] })).headers['x-gateway-warnings']
+    // The adapter leaves them out for a model of OpenAI, whole.
+    const adapter = 'messages.reasoning_details,messages.thinking_blocks'
+    expect(await warnings(said)).toBe(`dropped=${adapter}`)
+    expect(await warnings({ ...said, reasoning_details: [{ ...detail, route: 'x' }] })).toBe(
+      `dropped=messages.reasoning_details.route,${adapter}`,
+    )
+  })
+
   it('is streamed the pieces of an answer', async () => {
     const { ask, records } = await setUp({
       upstream: () => streamed(chunk('He'), chunk('llo'), chunk('', 'stop'), '[DONE]'),

@@ -50,24 +50,27 @@ function logFailure(upstream: UpstreamRequest, { provider, model }: Target, kind
 /** The cause of a failure: where the gateway stopped the call, the reason for that and not the broken connection that followed. */
 export const reasonOf = ({ watch }: UpstreamRequest, error: unknown): unknown => watch.stop?.error ?? error
 
-/** Sends the request to one target after the other until one accepts it. */
-function attempt<T>(upstream: UpstreamRequest, run: Run<T>): Promise<{ value: T }> {
+/** Sends the request to one target after the other until one accepts it. @param ms until a target times out */
+function attempt<T>(upstream: UpstreamRequest, run: Run<T>, ms: number): Promise<{ value: T }> {
   const { options, call, ownNotes, targets, watch } = upstream
-  const { router, ledger, firstEventMs, now } = options
+  const { router, ledger, now } = options
   return router.attempt(targets, watch, (target) => {
     if (watch.aborted) return Promise.reject(watch.reason!)
-    watch.expect(firstEventMs)
+    watch.expect(ms)
     call.log({ provider: target.provider.id, model: target.model })
     upstream.target = target
     upstream.notes = ownNotes
     upstream.attempts++
     const onNotes = (notes: Note[]): void => void (upstream.notes = [...ownNotes, ...notes])
+    const onRepeat = (): void => void upstream.attempts++
     // No time-out runs between two attempts.
-    return run(target, { signal: watch, memory: call.memory, onNotes }).then(
+    return run(target, { signal: watch, memory: call.memory, onNotes, onRepeat }).then(
       (value) => (watch.relax(), value),
       (error: unknown) => {
         watch.relax()
         const reason = reasonOf(upstream, error)
+        if (UpstreamError.is(reason) && reason.failure.code === 'context_length_exceeded')
+          reason.failure.context ??= target.limits?.()?.context
         const kind = kindOf(reason)
         if (kind) logFailure(upstream, target, kind, (reason as UpstreamError).failure.status)
         // A failure that is billed gets a usage record, and is counted by its outcome.
@@ -79,8 +82,8 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>): Promise<{ value: T 
   })
 }
 
-/** Sets the headers that describe how the request was served, once a target has accepted it. */
-function explain({ call, head, target, notes, attempts, explained }: UpstreamRequest): void {
+/** Sets the headers that describe how the request was served, once a target has accepted it or its answer begins. */
+export function explain({ call, head, target, notes, attempts, explained }: UpstreamRequest): void {
   if (notes.length > 0) call.setHeader('x-gateway-warnings', warnings(notes))
   if (!explained) return
   call.setHeader('x-gateway-provider', target.provider.id)
@@ -155,7 +158,7 @@ export async function whole<T, U extends Used>(
   const { options, call, watch, explained } = upstream
   let recorded = false
   try {
-    const { value: answer } = await attempt(upstream, run)
+    const { value: answer } = await attempt(upstream, run, options.wholeAnswerMs)
     explain(upstream)
     options.router.report(upstream.target)
     const used = reading(upstream, () => meter(answer))
@@ -178,7 +181,7 @@ export async function whole<T, U extends Used>(
  */
 export async function begin<T, R>(upstream: UpstreamRequest, run: Run<T>, open: (begun: T) => R): Promise<R> {
   try {
-    const { value } = await attempt(upstream, run)
+    const { value } = await attempt(upstream, run, upstream.options.firstEventMs)
     explain(upstream)
     upstream.first_token_ms = elapsed(upstream.started)
     return reading(upstream, () => open(value))

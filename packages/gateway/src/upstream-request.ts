@@ -33,8 +33,12 @@ export interface UpstreamOptions {
   attribute: Attribute
   countCalls: ReturnType<typeof callCounter>
   watches: UpstreamWatches
-  /** Milliseconds until the upstream's first event or whole answer. */
+  /** Milliseconds until the first event of the upstream's stream. */
   firstEventMs: number
+  /** Milliseconds until the upstream's whole answer. */
+  wholeAnswerMs: number
+  /** Milliseconds without a first event after which the answer begins with a comment; Infinity = never. */
+  earlyPingMs: number
   /** Milliseconds between two events. */
   betweenEventsMs: number
   /** What happens to an upstream call whose client has disconnected: see {@link GatewayOptions}. */
@@ -165,7 +169,7 @@ export async function upstreamRequest(
   const targets = budgets.length > 0 ? pricedTargets(allowed, need) : allowed
   const target = targets[0]!
   const calls = need.calls ? Math.max(...targets.map(need.calls)) : 1
-  if (calls > 1) await options.countCalls(payer, calls)
+  if (calls > 1) await options.countCalls(payer, calls, call.setHeader)
   const readying = ledger.ready()
   if (readying) await readying
 

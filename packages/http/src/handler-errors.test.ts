@@ -70,7 +70,7 @@ describe('other methods', () => {
     expect([response.status, isUuid(requestId(response)), await response.json()]).toEqual([
       404,
       true,
-      { error: { type: 'not_found_error', code: 'not_found', message: 'There is nothing at this path' } },
+      { error: { type: 'not_found_error', code: 'not_found', message: 'There is nothing at /nothing' } },
     ])
   })
 

@@ -118,28 +118,18 @@ describe('the input of an operation', () => {
     const { send } = setUp(() => null, { body: v.object({ list: v.array(v.object({ n: v.number() })) }) })
     const post = async (body: string) => (await send('POST', '/things', { body, headers: json })).json()
     const refused = (message: string) => ({ error: { type: 'invalid_request_error', code: 'invalid_body', message } })
-    expect(await post('{"list":[{"n":1},{"n":"x"}]}')).toEqual(
-      refused('Invalid request body: list.1.n: Invalid type: Expected number but received "x"'),
-    )
-    expect(await post('{}')).toEqual(
-      refused('Invalid request body: list: Invalid key: Expected "list" but received undefined'),
-    )
-    expect(await post('[]')).toEqual(
-      refused('Invalid request body: request body: Invalid type: Expected Object but received Array'),
-    )
-    expect(await post('"text"')).toEqual(
-      refused('Invalid request body: request body: Invalid type: Expected Object but received "text"'),
-    )
+    expect(await post('{"list":[{"n":1},{"n":"x"}]}')).toEqual(refused('list.1.n must be a number, not "x"'))
+    expect(await post('{}')).toEqual(refused('list is missing'))
+    expect(await post('[]')).toEqual(refused('The request body must be an object, not an array'))
+    expect(await post('"text"')).toEqual(refused('The request body must be an object, not "text"'))
   })
 
   it('is refused with a short message, for a value of any length', async () => {
     const { send } = setUp(() => null, { body: v.object({ n: v.number() }) })
     const body = JSON.stringify({ n: 'x'.repeat(10_000) })
-    const { error } = (await (await send('POST', '/things', { body, headers: json })).json()) as {
-      error: { message: string }
-    }
-    expect(error.message).toHaveLength(1_001)
-    expect(error.message.endsWith('x…')).toBe(true)
+    expect(await (await send('POST', '/things', { body, headers: json })).json()).toMatchObject({
+      error: { message: 'n must be a number' },
+    })
   })
 
   it('is limited in size and depth by options', async () => {

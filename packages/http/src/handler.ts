@@ -1,5 +1,5 @@
 import { ApiError, StorageError } from '@turnpike/core'
-import { addressOf, JSON_DEPTH, jsonCount, STORAGE_RETRY_AFTER_S, uuidv7 } from '@turnpike/core/internal'
+import { addressOf, JSON_DEPTH, jsonCount, scrubPath, STORAGE_RETRY_AFTER_S, uuidv7 } from '@turnpike/core/internal'
 import type { BodyMemory } from './body-memory.js'
 import { bodyMemory } from './body-memory.js'
 import { parseJson, requireJson } from './body.js'
@@ -31,8 +31,13 @@ import { Stay } from './stay.js'
 /** Options of {@link createHandler}. */
 export interface HandlerOptions<Actor, Access extends string = string> {
   routes: readonly Route<Actor, Access>[]
-  /** Returns the caller, or throws ApiError 401, 403 or 429. `log` adds fields to the log record. */
-  authenticate(exchange: Exchange, access: Access, log: Call['log']): Actor | Promise<Actor>
+  /** Returns the caller, or throws ApiError 401, 403 or 429. `log` adds fields to the log record, `setHeader` headers to the answer, also of an error. */
+  authenticate(
+    exchange: Exchange,
+    access: Access,
+    log: Call['log'],
+    setHeader: Call['setHeader'],
+  ): Actor | Promise<Actor>
   /**
    * Admits a request before its body is read, or throws ApiError 429 or 503. The returned function is called once, when the answer has been
    * made or, where it is streamed, when the stream has ended or the client has disconnected. A body that has to be waited for comes in between:
@@ -41,6 +46,8 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   enter?: (actor: Actor, access: Access) => (() => void) | undefined
   /** Maps a thrown value to the error that the caller gets; default: an ApiError as it is, anything else a 500 with a fixed message. */
   toApiError?: (error: unknown) => ApiError
+  /** The message of the 404 for a path that no route has; `has` says which ones have. Default: it names the path. */
+  nothingAt?: (path: string, has: (path: string) => boolean) => string
   /** The error body of this surface. */
   errorBody(error: ApiError): object
   /** Called with each error that ends as a 5xx; default none. */
@@ -97,6 +104,9 @@ function json(status: number, value: unknown): Reply {
 
 const ignore = (): void => undefined
 
+/** Default of `nothingAt`. */
+const nameOf = (path: string): string => `There is nothing at ${scrubPath(path)}`
+
 /** What the log record has of an error. */
 const errorFields = ({ type, code, field }: ApiError) => ({
   error_type: type,
@@ -115,7 +125,7 @@ function addMissing(headers: Reply['headers'], more: Readonly<Reply['headers']>)
  */
 export function createHandler<Actor, Access extends string = string>(options: HandlerOptions<Actor, Access>): Servable {
   const { routes, bodyLimit = BODY_LIMIT, jsonDepth = JSON_DEPTH, heartbeatMs = HEARTBEAT_MS } = options
-  const { cors = { origins: [] }, onError, onRequest } = options
+  const { cors = { origins: [] }, onError, onRequest, nothingAt = nameOf } = options
   const describe = options.toApiError ?? toApiError
   const match = matcher(routes)
   const { memory = bodyMemory(options.bodyMemory) } = options
@@ -139,8 +149,10 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   }
 
   const noRoute = async (exchange: Exchange, methods: Map<string, unknown>): Promise<Reply> => {
-    if (methods.size === 0)
-      throw new ApiError(404, 'not_found_error', 'There is nothing at this path', { code: 'not_found' })
+    if (methods.size === 0) {
+      const message = nothingAt(exchange.path, (path) => match(path).methods.size > 0)
+      throw new ApiError(404, 'not_found_error', message, { code: 'not_found' })
+    }
     const allow = [...methods.keys(), ...(methods.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
     if (exchange.method === 'OPTIONS') return { status: 204, headers: { allow } }
     throw new ApiError(405, 'method_not_allowed', `This path takes ${allow}`, {
@@ -184,7 +196,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   ): Promise<Reply> => {
     const { operation } = route
     const say = stay.log ? stay.log.add : ignore
-    const actor = await options.authenticate(exchange, operation.access, say)
+    const actor = await options.authenticate(exchange, operation.access, say, setHeader)
     stay.caller = options.callerId?.(actor) ?? addressOf(exchange.ip())
     enter(stay, actor, operation.access)
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams

@@ -1,11 +1,8 @@
-import type { ApiError } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import type { BaseIssue, GenericSchema } from 'valibot'
 import { getDotPath, safeParse } from 'valibot'
+import { faultOf } from './fault.js'
 import type { Route } from './operation.js'
-
-const invalidInput = (what: string, reason: string, field?: string): ApiError =>
-  invalid(`Invalid ${what}: ${reason}`, { field })
 
 /** The field of the schema that an issue is in, such as `messages[3]`. Names that are deeper, or that the schema does not have, may be content. */
 function fieldOf(schema: GenericSchema, { path }: BaseIssue<unknown>): string | undefined {
@@ -15,15 +12,15 @@ function fieldOf(schema: GenericSchema, { path }: BaseIssue<unknown>): string | 
   return typeof index?.key === 'number' ? `${field.key}[${index.key}]` : field.key
 }
 
-/** Parses with a schema. @throws ApiError 400 that names the field and what was expected there */
+/** Parses with a schema. @throws ApiError 400, a sentence that begins with the name of the field and says what is wrong there */
 export function parse(schema: GenericSchema, input: unknown, what: string): unknown {
   // valibot takes an array for an object.
   if (Array.isArray(input) && schema.type.endsWith('object'))
-    throw invalidInput(what, `${what}: Invalid type: Expected Object but received Array`)
+    throw invalid(`The ${what} must be an object, not an array`)
   const result = safeParse(schema, input, { abortEarly: true })
   if (result.success) return result.output
   const [issue] = result.issues as [BaseIssue<unknown>]
-  throw invalidInput(what, `${getDotPath(issue) ?? what}: ${issue.message}`, fieldOf(schema, issue))
+  throw invalid(`${getDotPath(issue) ?? `The ${what}`} ${faultOf(issue)}`, { field: fieldOf(schema, issue) })
 }
 
 /** Gives fields of a body the names of `aliases`, where there is no field of that name. */
@@ -38,7 +35,7 @@ function rename(body: unknown, aliases: Readonly<Record<string, string>>): void 
 function refuse(body: unknown, elsewhere: Readonly<Record<string, string>>): void {
   if (typeof body !== 'object' || body === null) return
   for (const [field, instead] of Object.entries(elsewhere))
-    if (Object.hasOwn(body, field)) throw invalidInput('request body', `${field}: ${instead}`, field)
+    if (Object.hasOwn(body, field)) throw invalid(`${field}: ${instead}`, { field })
 }
 
 /** Gives the fields of a body or form their names, and validates them. @throws ApiError 400 */

@@ -12,6 +12,13 @@ export interface Component {
 /** Marks what the specification does not define. */
 export const OURS = { 'x-convention': true }
 
+/**
+ * A pattern that the engines of Python, Go, Java and JavaScript all read, with and without flags: control characters as ranges of `\x`. Surrogates
+ * and format characters, which not all of them can name, are left to the server.
+ */
+const portable = ({ source }: RegExp): string =>
+  source.replaceAll(String.raw`\p{Cc}`, String.raw`\x00-\x1f\x7f-\x9f`).replace(/\\p\{C[sf]\}/g, '')
+
 /** `custom` schemas and function checks have no JSON Schema equivalent; `metadata` in the same pipe describes them. */
 const config: ConversionConfig = {
   target: 'draft-2020-12',
@@ -20,10 +27,9 @@ const config: ConversionConfig = {
   ignoreActions: ['check'],
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
   overrideAction({ valibotAction, jsonSchema }) {
-    // JSON Schema patterns always use the `u` flag.
     const { type, requirement } = valibotAction as { type: string; requirement?: unknown }
-    return type === 'regex' && requirement instanceof RegExp && requirement.flags === 'u'
-      ? { ...jsonSchema, pattern: requirement.source }
+    return type === 'regex' && requirement instanceof RegExp
+      ? { ...jsonSchema, pattern: portable(requirement) }
       : undefined
   },
   overrideSchema({ valibotSchema: { type }, jsonSchema }) {

@@ -26,7 +26,7 @@ export const wellFormed = v.check(
 )
 
 /** A name or a title in a body. */
-export const Name = v.pipe(v.string(), v.regex(/\S/, 'expected a text'), v.maxLength(NAME_LENGTH), wellFormed)
+export const Name = v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), v.maxLength(NAME_LENGTH), wellFormed)
 
 /** A longer text in a body. */
 export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH), wellFormed)

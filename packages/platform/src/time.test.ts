@@ -42,5 +42,5 @@ it('refuses a period that ends before it begins', () => {
   const day = '2030-01-31'
   expect(periodOf({ from: day, to: day }).from).toEqual(new Date(day))
   expect(periodOf({})).toEqual({})
-  expect(() => periodOf({ from: '2030-02-01', to: day })).toThrow('from: expected a time that is not after `to`')
+  expect(() => periodOf({ from: '2030-02-01', to: day })).toThrow('from must be a time that is not after `to`')
 })

@@ -28,6 +28,6 @@ export const dateOf = (text: string): Date => read(text)!
 /** The limits of a period. @throws ApiError 400 where it ends before it begins */
 export function periodOf({ from, to }: { from?: string | undefined; to?: string | undefined }) {
   const period = { from: from === undefined ? from : dateOf(from), to: to === undefined ? to : dateOf(to) }
-  if (period.from && period.to && period.from > period.to) throw invalid('from: expected a time that is not after `to`')
+  if (period.from && period.to && period.from > period.to) throw invalid('from must be a time that is not after `to`')
   return period
 }

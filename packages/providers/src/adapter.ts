@@ -7,14 +7,13 @@ import type {
   UpstreamCall,
   Usage,
 } from '@turnpike/core'
-import type { UpstreamEvent } from './event-parser.js'
 
 /** An upstream response with an error status. */
 export interface ErrorAnswer {
   status: number
   /** A response header by its lower-case name. */
   header(name: string): string | undefined
-  /** The parsed JSON body; undefined if it is not JSON. */
+  /** The parsed JSON body; its text if it is not JSON. */
   body: unknown
 }
 
@@ -42,6 +41,14 @@ export interface UpstreamRequest {
   notes: Note[]
   /** The most tokens, thoughts included, that an answer may have by this request; absent = as many as the model can make. */
   maxOutput?: number | undefined
+  /** Headers besides those of every request. */
+  headers?: Record<string, string> | undefined
+}
+
+/** One server-sent event of an upstream. Its name and id are ignored: all families repeat the type in `data`. */
+export interface UpstreamEvent {
+  /** Without blanks around it, and never empty. */
+  data: string
 }
 
 /** Converts the events of one stream into items, one read at a time. Synchronous. */
@@ -54,8 +61,6 @@ export interface StreamDecoder<Item> {
   end(): Item[]
   /** After an error: the items decoded before it in the same read. */
   rest(): Item[]
-  /** Handles a line without data: an event name, a comment, or the bare JSON error that can end a Gemini stream. @returns whether the line is relevant */
-  stray?(line: string): boolean
 }
 
 /** The decoder of one chat stream. */
@@ -75,8 +80,12 @@ export interface ChatAdapter {
   oneChoice: boolean
   /** Fetches what the upstream does not fetch itself, such as remote images: the only asynchronous step. Idempotent. */
   prepare?(request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatCompletionRequest>
-  /** @throws ApiError 400 for what the family does not support, before anything is sent */
-  request(request: ChatCompletionRequest): UpstreamRequest
+  /**
+   * @param refused what the upstream has refused of requests to the model, by the fields of OpenAI's form; they are no longer in `request`, so
+   *   that only an adapter which adds one of them by itself (`stream_options`) reads it
+   * @throws ApiError 400 for what the family does not support, before anything is sent
+   */
+  request(request: ChatCompletionRequest, refused?: ReadonlySet<string>): UpstreamRequest
   /** @throws UpstreamError `malformed` for an invalid answer */
   response(body: unknown, request: ChatCompletionRequest): Completion
   /** The usage that a response reports; asked for where `response` throws, because it is billed nevertheless. */

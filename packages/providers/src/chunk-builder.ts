@@ -1,5 +1,12 @@
-import type { ChatDelta, ChunkChoice, ChunkHead, FinishReason, ToolCallDelta, Usage } from '@turnpike/core'
-import type { UpstreamError } from '@turnpike/core'
+import type {
+  ChatDelta,
+  ChunkChoice,
+  ChunkHead,
+  FinishReason,
+  ToolCallDelta,
+  UpstreamError,
+  Usage,
+} from '@turnpike/core'
 import { malformed, truncated } from './failures.js'
 import { parseJson, textOf } from './json.js'
 
@@ -50,7 +57,7 @@ interface Choice {
   /** Whether any call was sent, including those not in `tools`. */
   called: boolean
   /** Set when the upstream reports a finish reason; sent at the end of the stream, after everything else. */
-  finish?: { reason: FinishReason; extra: object }
+  finish?: { reason: FinishReason | UpstreamError; extra: object }
 }
 
 function isEmpty(delta: ChatDelta): boolean {
@@ -77,13 +84,13 @@ export interface ChunkBuilder {
   tool(choice: number, call: { id?: string | undefined; name: string; extra?: object }): number
   /** Appends to the arguments of a tool call. */
   toolArguments(choice: number, tool: number, fragment: string): void
-  /** Sets the finish reason of a choice. */
-  finish(choice: number, reason: FinishReason, extra?: object): void
+  /** Sets the finish reason of a choice, or the error that the upstream told in its place. */
+  finish(choice: number, reason: FinishReason | UpstreamError, extra?: object): void
   /** Sets the usage, replacing any earlier report. */
   report(usage: Usage): void
   /** The choices added since the last call. */
   take(): ChunkChoice[]
-  /** The remaining choices, with the finish reason of each. @throws UpstreamError `truncated` if a choice has no finish reason */
+  /** The remaining choices, with the finish reason of each. @throws UpstreamError that of a choice, or `truncated` if one has no finish reason */
   end(): ChunkChoice[]
 }
 
@@ -162,18 +169,23 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     },
     toolArguments: addArguments,
     finish(index, reason, extra = {}) {
-      if (!choices.has(index)) addDelta(index, {})
-      choices.get(index)!.finish = { reason, extra }
+      // An answer of nothing but an error does not begin.
+      if (!choices.has(index) && typeof reason === 'object') choices.set(index, { tools: [], called: false })
+      else if (!choices.has(index)) addDelta(index, {})
+      const choice = choices.get(index)!
+      // What follows an error, such as `stop`, does not take it back.
+      if (typeof choice.finish?.reason !== 'object') choice.finish = { reason, extra }
     },
     report(reported) {
       usage = reported
     },
     take,
     end() {
+      for (const { finish } of choices.values()) if (typeof finish?.reason === 'object') throw finish.reason
       const unfinished = choices.size === 0 || [...choices.values()].some(({ finish }) => !finish)
       if (unfinished) throw truncated(provider, 'The answer ended before it was whole')
       for (const [index, { tools, called, finish }] of choices) {
-        const reason = finishOf(finish!.reason, called)
+        const reason = finishOf(finish!.reason as FinishReason, called)
         const { extra } = finish!
         for (const [tool, state] of tools.entries()) {
           const whole = checkArguments(state.arguments, reason, provider)

@@ -1,6 +1,6 @@
 import { UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import type { UpstreamEvent } from './event-parser.js'
+import type { UpstreamEvent } from './adapter.js'
 import { decodeStream } from './events.js'
 
 /** Reads the events with a decoder that returns them unchanged. */
@@ -81,11 +81,81 @@ describe('decodeStream', () => {
 
   it.each([
     ['data:1', '1'],
-    ['data:  1', ' 1'],
-    ['data', ''],
+    ['data:  1 ', '1'],
+    ['data: [DONE] ', '[DONE]'],
+    ['data:\t[DONE]', '[DONE]'],
     ['data: a\ndata\ndata: b', 'a\n\nb'],
     ['event\nid\nretry\ndata: 1', '1'],
   ])('reads %j', async (text, data) => expect(await datas(`${text}\n\n`)).toEqual([data]))
+
+  // NousResearch/hermes-agent#112183, and other keep-alives that proxies make
+  it.each([
+    'data:',
+    'data',
+    'data: ',
+    'data:   \t',
+    'data:\ndata:',
+    'event: ping\ndata:',
+    'id: 1\ndata',
+    'event: ping',
+    'retry: 3',
+  ])('has no event of %j', async (empty) => {
+    const batches = (await read([`${empty}\n\n`, `data: 1\n\n${empty}\r\n\r\ndata: 2\n\n`, `${empty}\n\n`])).batches
+    expect(batches).toEqual([['1', '2'], []])
+  })
+
+  describe('bare JSON', () => {
+    const error = { error: { code: 503, message: 'a\nb' } }
+    const pretty = JSON.stringify(error, null, 2)
+    const parsed = async (...pieces: string[]) => (await datas(...pieces)).map((data) => JSON.parse(data) as unknown)
+
+    it.each([
+      ['in one line', JSON.stringify(error)],
+      ['in one line that ends', `${JSON.stringify(error)}\n`],
+      ['in several', pretty],
+      ['with CRLF', pretty.replaceAll('\n', '\r\n')],
+      ['in a list', `[${pretty}]`],
+      ['after a line that is none', `HTTP/1.1 503\n${pretty}`],
+    ])('%s is an event, wherever it is cut', async (_, text) => {
+      expect(await parsed(text)).toEqual([error])
+      expect(await parsed(...text)).toEqual([error])
+      expect(await parsed('data: 1\n\n', ...text)).toEqual([1, error])
+    })
+
+    it('is an event for each value of a list', async () => {
+      expect(await parsed('[{"a":1}\n,\r\n{"a":2}', ']')).toEqual([{ a: 1 }, { a: 2 }])
+    })
+
+    it('is known before the body ends', async () => {
+      const { batches } = await read([`data: 1\n\n${pretty}\n`, 'data: 2\n\n'])
+      expect(batches.map((batch) => batch.length)).toEqual([2, 1, 0])
+    })
+
+    it.each(['{', '{"error":', ` [{"error"`, '[{}\n'])('is truncated where it is cut: %j', async (text) => {
+      const { batches, error } = await read(['data: 1\n\n', text])
+      expect(batches).toEqual([['1']])
+      expect(error).toMatchObject({ failure: { kind: 'truncated', accepted: true } })
+    })
+
+    it.each(['x', 'foo: bar\n', 'null', '7'])('is not %j', async (text) => {
+      expect((await read(['data: 1\n\n', text])).batches.flat()).toEqual(['1'])
+    })
+  })
+
+  it('takes lines for what they cost', async () => {
+    for (const line of ['data:\n', 'data\r', ': x\n', 'foo: bar\n', '{\n']) {
+      const { iterable, state } = body(Array<string>(1_000).fill(line))
+      await expect(readEvents(iterable, 'openai', 1_000).next()).rejects.toThrow('larger than 1000 characters')
+      expect(state.taken).toBeLessThan(20)
+    }
+    // Lines outside of events are counted, whatever events are between them.
+    const { error } = await read(Array<string>(1_000).fill('foo\ndata: 1\n\n'))
+    expect(error).toMatchObject({ message: 'An event is larger than 1000 characters' })
+  })
+
+  it('does not count comments with a blank line, by which some servers keep the connection open', async () => {
+    expect(await datas(...Array<string>(1_000).fill(': ping\n\n'), 'data: 1\n\n')).toEqual(['1'])
+  })
 
   it('joins characters that are split across reads', async () => {
     const bytes = utf8.encode('data: "ü€😀"\n\n')

@@ -1,9 +1,8 @@
 import type { OnError, OnResult, Read } from '@turnpike/core/internal'
 import { UpstreamError } from '@turnpike/core'
 import { Pieces, readerOf } from '@turnpike/core/internal'
-import type { StreamDecoder } from './adapter.js'
-import type { UpstreamEvent } from './event-parser.js'
-import { eventParser } from './event-parser.js'
+import { createParser } from 'eventsource-parser'
+import type { StreamDecoder, UpstreamEvent } from './adapter.js'
 import { malformed, tooLarge, truncated } from './failures.js'
 import { EVENT_VALUES, excessOf, parseJson } from './json.js'
 
@@ -27,7 +26,92 @@ async function discard(rest: AsyncIterator<Uint8Array>): Promise<void> {
   }
 }
 
-const isWhole = (data: string): boolean => data === '[DONE]' || parseJson(data) !== undefined
+/** The end marker of OpenAI's streams. Some servers send it in the other forms as well. */
+export const DONE = '[DONE]'
+
+const isWhole = (data: string): boolean => data === DONE || parseJson(data) !== undefined
+
+/** Characters that a line is reckoned with, besides those in it: it costs as much work and memory as so many. */
+const LINE_COST = 64
+/** Most characters of bare JSON that is parsed before the body has ended: an error, after which some upstreams keep the connection open. */
+const ERROR_LENGTH = 64 * 1024
+
+const linesIn = (text: string): number => {
+  let lines = 0
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++
+  return lines
+}
+
+/**
+ * Parses a text in pieces into its events. Events without data are none. Bare JSON, on lines that are no events, is an event, and a list of
+ * values is one for each: so Gemini tells an error after its events, and so answer servers that do not stream.
+ * @param limit most characters of an event
+ */
+function eventParser(limit: number) {
+  const events: UpstreamEvent[] = []
+  /** What is too much in an event. */
+  let tooMuch: string | undefined
+  /** Size of the incomplete event in characters, with what its lines cost. */
+  let size = 0
+  /** What the lines outside of events have cost. */
+  let outside = 0
+  /** Bare JSON so far. */
+  let bare = ''
+  let endedByReturn = false
+
+  const add = (data: string): void => {
+    if (data.length > limit) tooMuch ??= `is larger than ${limit} characters`
+    tooMuch ??= excessOf(data, EVENT_VALUES)
+    events.push({ data })
+  }
+  const addBare = (): void => {
+    tooMuch ??= excessOf(bare)
+    const value = tooMuch ? undefined : parseJson(bare)
+    if (typeof value !== 'object' || value === null) return
+    if (Array.isArray(value)) for (const one of value) add(JSON.stringify(one))
+    else events.push({ data: bare })
+    bare = ''
+  }
+
+  const parser = createParser({
+    onEvent(event) {
+      const data = event.data.trim()
+      if (data !== '') add(data)
+    },
+    onError({ line = '' }) {
+      outside += LINE_COST
+      if (bare !== '') bare += `\n${line}`
+      else if (/^\s*[{[]/.test(line)) bare = line
+    },
+  })
+
+  return {
+    /** The events that are complete; to be emptied. */
+    events,
+    /** What is too much, if anything is: the parser must then not be used any more. */
+    excess: () => tooMuch,
+    feed(piece: string): void {
+      if (piece === '') return
+      // Line ends become LF, because the parser would look for the next CR from every line anew.
+      let text = endedByReturn && piece.startsWith('\n') ? piece.slice(1) : piece
+      endedByReturn = piece.endsWith('\r')
+      if (text.includes('\r')) text = text.replaceAll(/\r\n?/g, '\n')
+      parser.feed(text)
+      size = events.length > 0 || text.endsWith('\n\n') ? 0 : size + text.length + linesIn(text) * LINE_COST
+      if (size > limit + LINE_COST || outside > limit || bare.length > limit)
+        tooMuch ??= `is larger than ${limit} characters`
+      if (bare !== '' && bare.length <= ERROR_LENGTH && /[}\]]/.test(bare.at(-1)!)) addBare()
+    },
+    /** Ends the text: an event without its blank line counts if it is complete. @returns whether bare JSON was cut */
+    end(): boolean {
+      const complete = events.length
+      parser.feed('\n\n')
+      events.push(...events.splice(complete).filter(({ data }) => isWhole(data)))
+      if (bare !== '') addBare()
+      return bare !== ''
+    },
+  }
+}
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -62,21 +146,7 @@ export function decodeStream<Item>(
   provider: string,
   limit: number,
 ): { events: Pieces<Item[]>; putBack(result: IteratorResult<Item[], undefined>): void } {
-  const events: UpstreamEvent[] = []
-  /** What is too much in an event. */
-  let tooMuch: string | undefined
-  const tooLong = `is larger than ${limit} characters`
-  /** Whether a relevant line without data has arrived since the last `push`. */
-  let stray = false
-  const parser = eventParser(
-    (event) => {
-      tooMuch ??= event.data.length > limit ? tooLong : excessOf(event.data, EVENT_VALUES)
-      events.push(event)
-    },
-    (line) => {
-      if (decoder.stray?.(line)) stray = true
-    },
-  )
+  const parser = eventParser(limit)
   const decode = pieceDecoder()
   const pieces = body[Symbol.asyncIterator]()
   const readPiece = readerOf(pieces)
@@ -93,7 +163,7 @@ export function decodeStream<Item>(
   const close = (): void => {
     ended = true
     // Such a body is not drained: that would only decompress more of it.
-    if (open) void (tooMuch ? pieces.return?.() : discard(pieces))
+    if (open) void (parser.excess() ? pieces.return?.() : discard(pieces))
     open = false
   }
 
@@ -112,22 +182,22 @@ export function decodeStream<Item>(
   /** The items of a piece; undefined if it completes no event. */
   const take = (piece: Uint8Array): Item[] | undefined => {
     parser.feed(decode(piece))
-    if (parser.size() > limit) tooMuch ??= tooLong
-    if (tooMuch) throw tooLarge(provider, `An event ${tooMuch}`)
-    if (events.length === 0 && !stray) return undefined
-    stray = false
+    if (parser.excess()) throw tooLarge(provider, `An event ${parser.excess()}`)
+    if (parser.events.length === 0) return undefined
     // Emptied and not replaced: V8 may come to allocate new arrays in the old generation, where they keep their events alive.
-    const items = decoder.push(events.splice(0))
+    const items = decoder.push(parser.events.splice(0))
     if (decoder.done()) close()
     return items
   }
 
-  /** Decodes the end of the body: a last event without a blank line counts if it is complete. @returns whether the stream is done */
+  /** Decodes the end of the body. @returns whether the stream is done */
   const takeLast = (): boolean => {
     open = false
     ended = true
-    parser.feed('\n\n')
-    last = decoder.push(events.filter(({ data }) => isWhole(data)))
+    const cut = parser.end()
+    if (parser.excess()) throw tooLarge(provider, `An event ${parser.excess()}`)
+    last = decoder.push(parser.events)
+    if (cut && !decoder.done()) throw truncated(provider, 'The answer ended within its JSON')
     return decoder.done()
   }
 

@@ -32,7 +32,7 @@ interface Family extends Pick<ProviderOptions, 'owns' | 'endpoints'> {
 }
 
 /** The date of the sources of the models that are listed, and of their limits and prices. */
-export const CATALOGUE_DATE = '2026-07-02'
+export const CATALOGUE_DATE = '2026-11-27'
 
 /** Lists the models of a family for a provider id. */
 export const listModels = (family: string, provider: string, catalogue: Record<string, Capability[]>): Model[] =>

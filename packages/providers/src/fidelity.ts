@@ -17,6 +17,7 @@ const probes: Record<string, object> = {
   'system, system and developer messages': { system: 'Be brief.' },
   'system messages alone': { messages: [{ role: 'system', content: 'Be brief.' }] },
   'an assistant message first': { messages: [{ role: 'assistant', content: 'Welcome.' }, hi] },
+  'an assistant message last (prefill)': { messages: [hi, { role: 'assistant', content: 'It is' }] },
   'a tool call first': { tools, messages: [call, { role: 'tool', tool_call_id: 'call_1', content: '22C' }] },
   'tools, tool calls and results': { tools, tool_choice: 'auto' },
   'image as a data URL': image('data:image/png;base64,iVBORw0='),
@@ -40,7 +41,11 @@ const probes: Record<string, object> = {
   'parallel_tool_calls false': { tools, parallel_tool_calls: false },
   'custom tools': { tools: [{ type: 'custom', custom: { name: 'f' } }] },
   'response_format json_schema': { response_format: answer },
-  'response_format json_object': { response_format: { type: 'json_object' } },
+  // "'messages' must contain the word 'json' in some form" (OpenAI).
+  'response_format json_object': {
+    messages: [{ role: 'user', content: 'Hi, in JSON' }],
+    response_format: { type: 'json_object' },
+  },
   reasoning_effort: { reasoning_effort: 'low' },
   user: { user: 'u-1' },
   metadata: { metadata: { a: 'b' } },

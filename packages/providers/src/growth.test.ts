@@ -17,6 +17,7 @@ const many = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length:
 
 const hi = { role: 'user', content: 'Hi' }
 const call = (id: string, name = 'f') => ({ id, type: 'function', function: { name, arguments: '{}' } })
+const thought = (given: object) => ({ type: 'reasoning.text', text: 'a', format: 'anthropic-claude-v1', ...given })
 const result = (tool_call_id: string) => ({ role: 'tool', tool_call_id, content: 'x' })
 const tool = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })
 const said = (content: unknown) => ({ messages: [{ role: 'user', content }] })
@@ -71,6 +72,27 @@ const requests: Record<string, (n: number) => object> = {
       },
     ],
   }),
+  'fragments of thoughts': (n) => ({
+    messages: [
+      hi,
+      {
+        role: 'assistant',
+        content: 'a',
+        reasoning_details: many(n, (i) => thought({ signature: i % 100 ? '' : 's' })),
+      },
+      hi,
+    ],
+  }),
+  'thoughts before calls': (n) => ({
+    messages: [
+      hi,
+      {
+        role: 'assistant',
+        tool_calls: many(n, (i) => call(`c${i}`)),
+        reasoning_details: many(n, (i) => thought({ signature: 's', id: `c${n - i - 1}` })),
+      },
+    ],
+  }),
   'allowed tools': (n) => ({
     tools: many(n, (i) => tool(`f${i}`)),
     tool_choice: {
@@ -118,10 +140,32 @@ const requests: Record<string, (n: number) => object> = {
         ]),
       ),
     }),
+  'references that go round': (n) =>
+    schema({
+      ...closed,
+      properties: { a: { $ref: '#/$defs/d0' } },
+      $defs: Object.fromEntries(
+        many(n, (i) => [`d${i}`, { ...closed, properties: { a: { $ref: `#/$defs/d${(i + 1) % n}` } } }]),
+      ),
+    }),
   'alternatives of a schema': (n) =>
     schema({
       ...closed,
       properties: { a: { oneOf: many(n, () => ({ type: 'string', not: { not: { minLength: 1 } } })) } },
+    }),
+  'references from the root of a schema to the next': (n) =>
+    schema({
+      ...closed,
+      $ref: '#/$defs/d0',
+      $defs: Object.fromEntries(many(n, (i) => [`d${i}`, { [`k${i}`]: 1, $ref: `#/$defs/d${i + 1}` }])),
+    }),
+  'definitions whose names are taken': (n) =>
+    schema({
+      ...closed,
+      properties: Object.fromEntries(
+        many(n, (i) => [`p${i}`, { $ref: `#/$defs/a${String.fromCharCode(0x4e00 + i)}` }]),
+      ),
+      $defs: Object.fromEntries(many(n, (i) => [`a${String.fromCharCode(0x4e00 + i)}`, { type: 'string' }])),
     }),
   'types of a schema': (n) => schema({ ...closed, properties: { a: { type: many(n, () => 'string') } } }),
   modalities: (n) => ({ modalities: many(n, () => 'text') }),
@@ -163,6 +207,18 @@ const streams: Record<string, [family: string, events: (n: number) => object[]]>
   blocks: ['anthropic', (n) => [start, ...many(n, (i) => block(i, { type: 'text', text: 'a' }))]],
   'calls of Claude': ['anthropic', (n) => [start, ...many(n, use), ...many(n, (i) => delta(i, input))]],
   "pieces of Claude's arguments": ['anthropic', (n) => [start, use(0), ...many(n, () => delta(0, input))]],
+  'thoughts of Claude': [
+    'anthropic',
+    (n) => [
+      start,
+      ...many(n, (i) => block(i, { type: 'redacted_thinking', data: 'a' })),
+      block(n, { type: 'thinking', thinking: '' }),
+      ...many(n, () => delta(n, { type: 'thinking_delta', thinking: 'a' })),
+      ...many(n, () => delta(n, { type: 'signature_delta', signature: 'a' })),
+      { type: 'content_block_stop', index: n },
+      use(n + 1),
+    ],
+  ],
   "reports of Claude's usage": [
     'anthropic',
     (n) => [start, ...many(n, (i) => ({ type: 'message_delta', usage: { output_tokens: i } }))],

@@ -105,13 +105,17 @@ describe.each(['complete', 'stream'] as const)('%s', (way) => {
   })
 
   it.each<[what: string, answer: Answer]>([
-    ['an HTML page', { status: 502, headers: { 'content-type': 'text/html' }, body: ['<html>secret</html>'] }],
     ['no body', { status: 502 }],
     ['a redirect', { status: 502, headers: { location: 'https://other' } }],
     ['a body that breaks', { status: 502, body: ['{"err', new Error('ECONNRESET')] }],
     ['an endless body', { status: 502, body: Array(70).fill('x'.repeat(1_024)) as string[] }],
   ])('has a generic message for %s', async (_, answer) => {
     await expect(setUp(answer)[way]()).rejects.toMatchObject({ message: 'The upstream answered with status 502' })
+  })
+
+  it('has the text of an HTML page', async () => {
+    const answer = { status: 413, headers: { 'content-type': 'text/html' }, body: ['<title>413 Too Large</title>'] }
+    await expect(setUp(answer)[way]()).rejects.toMatchObject({ message: '413 Too Large', ...failure({ caller: true }) })
   })
 
   it('reads an error with the content type of an event stream', async () => {
@@ -236,7 +240,7 @@ describe('a streamed answer', () => {
   })
 
   it.each<[what: string, answer: Answer, kind: string]>([
-    ['is JSON', { body: ['{"choices":[]}'] }, 'malformed'],
+    ['is JSON without choices', { body: ['{"choices":[]}'] }, 'malformed'],
     ['is empty', { headers: sse }, 'truncated'],
     ['is only comments', { headers: sse, body: [': ping\n\n'] }, 'truncated'],
     ['is only [DONE]', { headers: sse, body: ['data: [DONE]\n\n'] }, 'truncated'],

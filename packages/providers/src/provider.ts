@@ -8,13 +8,17 @@ import type {
   UpstreamCall,
 } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import { extend, unsupported, withoutNulls } from '@turnpike/core/internal'
-import type { ChatAdapter } from './adapter.js'
+import { extend, nextTurn, unsupported, withoutNulls } from '@turnpike/core/internal'
+import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './events.js'
 import { billed, malformed } from './failures.js'
+import { joined } from './joined.js'
+import { withoutLosses } from './refused-parameters.js'
+import type { Repeatable, Retry } from './refusals.js'
+import { Refusals } from './refusals.js'
 import { dismiss } from './transport.js'
 import type { Outgoing, Upstream } from './upstream.js'
-import { callJson, send } from './upstream.js'
+import { callJson, readJson, send, wholeText } from './upstream.js'
 
 /** The endpoints of a provider besides chat. */
 export type Endpoints = Pick<Provider, 'fits' | 'embeddings' | 'images' | 'speech' | 'transcription'>
@@ -26,7 +30,7 @@ export interface ProviderOptions extends Omit<Upstream, 'errors'> {
   /** Translates chat requests and responses. */
   chat: ChatAdapter
   /** Creates the endpoints besides chat; default none. */
-  endpoints?: ((upstream: Upstream) => Endpoints) | undefined
+  endpoints?: ((upstream: Upstream, refusals: Refusals) => Endpoints) | undefined
   /** The models that the provider lists. */
   models: Model[]
   /** Path of the upstream's own list of models, for `check`; default none: the provider cannot be checked. */
@@ -37,6 +41,29 @@ export interface ProviderOptions extends Omit<Upstream, 'errors'> {
 
 /** Default of `limits.event`, in characters. */
 const EVENT_LIMIT = 16 * 1024 * 1024
+
+const PIECE = 64 * 1024
+
+/** How a text of server-sent events begins. */
+const EVENTS = /^\s*(?:data|event|id|retry)?:/
+
+const EVENT_STREAM = /^text\/event-stream/i
+
+/** Media types of streams, and of whole answers that some servers give in their place. */
+const STREAMED = /^(text\/(event-stream|plain)|application\/([\w.-]+\+)?json)\b/i
+
+/** Whether an answer ended early, and not because its connection broke. */
+const isEarlyEnd = (error: unknown): boolean =>
+  UpstreamError.is(error) && error.failure.kind === 'truncated' && error.failure.cause === undefined
+
+/** A text in pieces of 64 KiB, between which other requests have their turn. */
+async function* piecesOf(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = new TextEncoder().encode(text)
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    if (at > 0) await nextTurn()
+    yield bytes.subarray(at, at + PIECE)
+  }
+}
 
 /** Converts a stream to OpenAI chunks, one per choice; the usage, if known, follows in a last chunk without choices. */
 export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
@@ -62,6 +89,17 @@ export function createProvider(options: ProviderOptions): Provider {
   const forStream = { ...headers, accept: 'text/event-stream' }
   const upstream: Upstream = { ...options, headers, errors: chat.errors }
 
+  const refusals = new Refusals()
+
+  /** Translates a request, without what the model's upstream is known to refuse. */
+  const toOutgoing = (request: ChatCompletionRequest): Repeatable =>
+    refusals.outgoing(request, (losses) => {
+      if (losses.length === 0) return chat.request(request)
+      const { request: left, notes } = withoutLosses(request, losses)
+      const made = chat.request(left, new Set(losses))
+      return extend(made, { notes: [...notes, ...made.notes] })
+    })
+
   /** The translations of requests that were prepared for several calls. */
   const prepared = new WeakMap<ChatCompletionRequest, Outgoing>()
 
@@ -72,7 +110,7 @@ export function createProvider(options: ProviderOptions): Provider {
     try {
       if (chat.oneChoice && (given.n ?? 1) > 1) throw unsupported(`${provider} supports one choice per request`)
       const request = withoutNulls(given)
-      return chat.prepare ? chat.prepare(request, call).then(chat.request) : chat.request(request)
+      return chat.prepare ? chat.prepare(request, call).then(toOutgoing) : toOutgoing(request)
     } catch (error) {
       return Promise.reject(error)
     }
@@ -80,20 +118,48 @@ export function createProvider(options: ProviderOptions): Provider {
 
   const prepare = async (given: ChatCompletionRequest, call: UpstreamCall): Promise<ChatCompletionRequest> => {
     const request = chat.prepare ? await chat.prepare(given, call) : given
-    const { path, body, notes } = chat.request(withoutNulls(request))
-    prepared.set(request, { path, body: JSON.stringify(body), notes })
+    const outgoing = toOutgoing(withoutNulls(request))
+    const written = ({ body, ...made }: UpstreamRequest | Repeatable): Outgoing =>
+      extend(made, { body: JSON.stringify(body) })
+    const again = (answer: string): Retry | undefined => {
+      const retry = outgoing.again(answer)
+      // For the calls that follow the first eight.
+      if (retry) prepared.set(request, written(retry.request))
+      return retry
+    }
+    prepared.set(request, extend(written(outgoing), { again }))
     return request
   }
 
-  const complete = (request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> =>
-    callJson(upstream, translate(request, call), call, chat.usage, (body) => chat.response(body, request))
+  /** Reads a whole answer that came as a stream all the same. */
+  const readEvents = async (text: string, request: ChatCompletionRequest): Promise<Completion> => {
+    const decoder = chat.stream(request)
+    const whole = joined()
+    try {
+      const { events } = decodeStream(piecesOf(text), decoder, provider, limits?.event ?? EVENT_LIMIT)
+      for await (const choices of events) whole.add(choices)
+      return whole.end(decoder.head(), decoder.usage())
+    } catch (error) {
+      throw UpstreamError.is(error) ? billed(error, decoder.usage()) : error
+    }
+  }
+
+  const complete = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> => {
+    const translated = translate(request, call)
+    // Only awaited if it is a promise, because each `await` defers the request by a microtask.
+    const response = await send(upstream, translated instanceof Promise ? await translated : translated, call)
+    const text = await wholeText(upstream, response, call)
+    if (EVENTS.test(text)) return readEvents(text, request)
+    return readJson(upstream, text, chat.usage, (body) => chat.response(body, request))
+  }
 
   const stream = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> => {
     const response = await send(upstream, await translate(request, call), call, forStream)
     const type = response.header('content-type')
-    if (type !== undefined && !/^text\/event-stream/i.test(type)) {
+    const notStreamed = () => malformed(provider, `The answer is not an event stream but ${type}`)
+    if (type !== undefined && !STREAMED.test(type)) {
       dismiss(response)
-      throw malformed(provider, `The answer is not an event stream but ${type}`)
+      throw notStreamed()
     }
     const decoder = chat.stream(request)
     const { events, putBack } = decodeStream(response.body, decoder, provider, limits?.event ?? EVENT_LIMIT)
@@ -103,9 +169,12 @@ export function createProvider(options: ProviderOptions): Provider {
       if (first.done) throw malformed(provider, 'The answer is empty')
       putBack(first)
       return { head: decoder.head(), batches: events, usage: decoder.usage }
-    } catch (error) {
+    } catch (thrown) {
       if (call.signal.aborted) throw call.signal.reason
       const usage = decoder.usage()
+      // JSON that is no answer is no stream that ended early either.
+      const isNone = type !== undefined && !EVENT_STREAM.test(type)
+      const error = isNone && isEarlyEnd(thrown) ? notStreamed() : thrown
       // An error that the upstream told before its answer is not billed; where neither usage nor a finish reason came, nothing says that the model has begun.
       const begun = UpstreamError.is(error) && error.failure.accepted && (usage ?? error.failure.code) !== undefined
       throw begun ? billed(error, usage) : error
@@ -116,6 +185,7 @@ export function createProvider(options: ProviderOptions): Provider {
     id: provider,
     owns,
     models: async () => models,
+    learnt: () => refusals.list(),
     ...(modelsPath !== undefined && {
       check: (call) =>
         callJson(
@@ -129,11 +199,11 @@ export function createProvider(options: ProviderOptions): Provider {
     chat: {
       oneChoice: chat.oneChoice,
       ...(chat.oneChoice && { prepare }),
-      preview: (request) => chat.request(withoutNulls(request)).notes,
-      maxOutput: (request) => chat.request(withoutNulls(request)).maxOutput,
+      preview: (request) => toOutgoing(withoutNulls(request)).notes,
+      maxOutput: (request) => toOutgoing(withoutNulls(request)).maxOutput,
       complete,
       stream,
     },
-    ...options.endpoints?.(upstream),
+    ...options.endpoints?.(upstream, refusals),
   }
 }

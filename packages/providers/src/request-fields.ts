@@ -24,6 +24,9 @@ export const sharedFields = [
   'reasoning_effort',
 ]
 
+/** What a model that continues no assistant message is told in its place, as a turn of the user. */
+export const GO_ON = 'Go on exactly where your last message ends, without repeating any of it.'
+
 /** Starts the notes of a request with each dropped field: those neither in `read` nor handled for all families. */
 export function takeNotes(request: object, read: ReadonlySet<string>): { notes: Note[]; note: NoteDown } {
   const notes: Note[] = []
@@ -50,8 +53,15 @@ export function formatOf(request: ChatCompletionRequest): ResponseFormat {
   return { type: 'json_schema', json_schema: { schema: description ? extend({ description }, schema) : schema } }
 }
 
-const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
+/** The values of `reasoning_effort`, the least first. */
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 export type Effort = (typeof efforts)[number]
+
+/** The nearest effort of those that a model takes; of two equally near ones the higher, as in Google's own compatible API. */
+export const nearestEffort = (effort: Effort, taken: readonly Effort[]): Effort => {
+  const distance = (one: Effort): number => Math.abs(efforts.indexOf(one) - efforts.indexOf(effort))
+  return taken.reduce((best, one) => (distance(one) <= distance(best) ? one : best))
+}
 
 /** `reasoning_effort`; undefined if not set. @throws ApiError 400 for an unknown value */
 export function effortOf(request: ChatCompletionRequest): Effort | undefined {

@@ -5,11 +5,13 @@ import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { billed, malformed, statusError, tooLarge, truncated, unreported } from './failures.js'
 import { excessOf, parseJson } from './json.js'
 import { neverSent } from './network-errors.js'
+import type { Repeatable } from './refusals.js'
 import type { Transport, TransportResponse } from './transport.js'
 import { dismiss } from './transport.js'
 
 /** A request as it is sent: its body may be JSON already. */
-export type Outgoing = Omit<UpstreamRequest, 'body'> & { body?: object | string }
+export type Outgoing = Omit<UpstreamRequest, 'body'> &
+  Partial<Pick<Repeatable, 'again'>> & { body?: object | string | undefined }
 
 /** Size limits for responses of an upstream. */
 export interface UpstreamLimits {
@@ -96,7 +98,8 @@ function readText(response: TransportResponse, limit: number, memory?: Memory): 
 }
 
 /**
- * Reports the request's notes, sends it and resolves with a 2xx response.
+ * Reports the request's notes, sends it and resolves with a 2xx response. A request whose parameters are refused with 400 or 422, so that nothing
+ * was generated, is sent once more without them.
  * @param request.body a stream or text, sent unchanged, or a value, sent as JSON; absent for a GET
  * @param headers default `upstream.headers`
  * @throws UpstreamError if the upstream cannot be reached or responds with another status
@@ -104,16 +107,17 @@ function readText(response: TransportResponse, limit: number, memory?: Memory): 
  */
 export function send(
   upstream: Upstream,
-  { path, body, notes }: Outgoing,
-  { signal, onNotes }: UpstreamCall,
+  { path, body, notes, headers: own, again }: Outgoing,
+  call: UpstreamCall,
   headers: Record<string, string> = upstream.headers,
 ): Promise<TransportResponse> {
   const { id, baseURL, errors, transport } = upstream
+  const { signal, onNotes } = call
   if (notes.length > 0) onNotes?.(notes)
   const sent = transport({
     url: baseURL + path,
     method: body ? 'POST' : 'GET',
-    headers,
+    headers: own ? { ...headers, ...own } : headers,
     body: typeof body !== 'object' || body instanceof ReadableStream ? body : JSON.stringify(body),
     signal,
   })
@@ -130,7 +134,13 @@ export function send(
       return readText(response, ERROR_LIMIT)
         .catch(() => undefined)
         .then((text = '') => {
-          const body = parseJson(withoutCredential(text, headers))
+          const retry = status === 400 || status === 422 ? again?.(text) : undefined
+          if (retry) {
+            call.onRepeat?.()
+            return send(upstream, retry.request, call, headers).then((accepted) => (retry.learn(), accepted))
+          }
+          const safe = withoutCredential(text, headers)
+          const body = parseJson(safe) ?? safe
           throw statusError(id, errors, { status, header, body }, false)
         })
     },
@@ -159,7 +169,8 @@ export function wholeText(
   return readText(response, limit, memory).then(
     (text) => {
       if (text === undefined) throw unreported(tooLarge(id, `The answer is larger than ${limit} bytes`))
-      return text
+      // To decode and to parse tens of megabytes are two steps, and other requests have their turn in between.
+      return text.length > LONG ? nextTurn().then(() => text) : text
     },
     (cause: unknown) => {
       if (signal.aborted) throw signal.reason
@@ -170,11 +181,34 @@ export function wholeText(
 }
 
 /**
- * Sends a request and converts its JSON response with `read`.
+ * Converts the text of a response, which is JSON, with `read`.
  * @param usageOf the usage that a response reports, which an answer that cannot be read is billed as well
  * @param values that it may have, default three million, and half as many fields
  * @throws UpstreamError; `malformed` for more values, and for anything that `read` throws
  */
+export function readJson<T>(
+  { id }: Upstream,
+  text: string,
+  usageOf: (body: object) => Usage | undefined,
+  read: (body: object) => T | Promise<T>,
+  values?: number,
+): T | Promise<T> {
+  const tooMuch = excessOf(text, values)
+  if (tooMuch) throw unreported(tooLarge(id, `The answer ${tooMuch}`))
+  const value = parseJson(text)
+  if (typeof value !== 'object' || value === null) throw malformed(id, 'The answer is not JSON')
+  const fail = (error: unknown): never => {
+    throw billed(UpstreamError.is(error) ? error : malformed(id, 'The answer is invalid', error), usageOf(value))
+  }
+  try {
+    const made = read(value)
+    return made instanceof Promise ? made.catch(fail) : made
+  } catch (error) {
+    return fail(error)
+  }
+}
+
+/** Sends a request and converts its JSON response as {@link readJson} does. @throws UpstreamError */
 export async function callJson<T>(
   upstream: Upstream,
   request: Outgoing | Promise<Outgoing>,
@@ -186,19 +220,6 @@ export async function callJson<T>(
 ): Promise<T> {
   // Only awaited if it is a promise, because each `await` defers the request by a microtask.
   const translated = request instanceof Promise ? await request : request
-  const response = await send(upstream, translated, call, headers)
-  const text = await wholeText(upstream, response, call)
-  // To decode and to parse tens of megabytes are two steps, and other requests have their turn in between.
-  if (text.length > LONG) await nextTurn()
-  const tooMuch = excessOf(text, values)
-  if (tooMuch) throw unreported(tooLarge(upstream.id, `The answer ${tooMuch}`))
-  const value = parseJson(text)
-  if (typeof value !== 'object' || value === null) throw malformed(upstream.id, 'The answer is not JSON')
-  try {
-    const made = read(value)
-    return made instanceof Promise ? await made : made
-  } catch (error) {
-    const usage = usageOf(value)
-    throw billed(UpstreamError.is(error) ? error : malformed(upstream.id, 'The answer is invalid', error), usage)
-  }
+  const text = await wholeText(upstream, await send(upstream, translated, call, headers), call)
+  return readJson(upstream, text, usageOf, read, values)
 }

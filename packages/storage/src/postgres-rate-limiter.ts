@@ -21,12 +21,13 @@ function takeStatement(table: string, window: number): string {
       from unnest($1::text[], $2::float8[], $3::float8[]) as want (key, per_minute, count) order by key collate "C"
     on conflict (key) do update set per_minute = excluded.per_minute, used = ${used} + ${granted}, granted = ${granted},
       ends_at = case when ${live} then rate.ends_at else excluded.ends_at end
-    returning key, granted, (extract(epoch from ends_at - clock_timestamp()) * 1000)::float8 as ends_in`
+    returning key, granted, greatest(0, per_minute - used) as remaining, (extract(epoch from ends_at - clock_timestamp()) * 1000)::float8 as ends_in`
 }
 
 interface Row {
   key: string
   granted: number
+  remaining: number
   ends_in: number
 }
 
@@ -70,8 +71,8 @@ export async function postgresRateLimiter(
       ]
       const rows = new Map((await retryOnce(() => send(columns), 'unknown')).map((row) => [row.key, row]))
       return wants.map(({ key }) => {
-        const { granted, ends_in } = rows.get(key)!
-        return { granted, endsInMs: ends_in }
+        const { granted, remaining, ends_in } = rows.get(key)!
+        return { granted, left: remaining, endsInMs: ends_in }
       })
     },
     // SKIP LOCKED never waits, so it cannot be part of a deadlock.

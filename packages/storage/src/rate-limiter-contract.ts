@@ -145,14 +145,28 @@ export const rateLimiterContract: RateLimiterCase[] = [
     async run(open) {
       const [minute, short] = [await open(), await open(1_200)]
       const key = fresh()
-      assert.deepEqual(await minute.consume(key, 1), { ok: true, retryAfter: 60 })
+      const first = await minute.consume(key, 1)
+      assert.deepEqual([first.ok, first.retryAfter], [true, 60])
       const { ok, retryAfter } = await minute.consume(key, 1)
       assert.equal(ok, false)
       assert.ok(retryAfter === 60 || retryAfter === 59, `${retryAfter} s`)
       await burst(short, key + 1, 1, 2)
       await sleep(800)
       const late = await short.consume(key + 1, 1)
-      assert.deepEqual(late, { ok: false, retryAfter: 1 })
+      assert.deepEqual([late.ok, late.retryAfter], [false, 1])
+    },
+  },
+  {
+    name: 'reports how many requests are left, if it tells',
+    async run(open) {
+      const limiter = await open()
+      const key = fresh()
+      const lefts = [await limiter.consume(key, 5), ...(await burst(limiter, key, 5, 5))].map(
+        ({ remaining }) => remaining,
+      )
+      const isTold = lefts[0] !== undefined
+      assert.deepEqual(lefts, isTold ? [4, 3, 2, 1, 0, 0] : Array(6).fill(undefined))
+      if (isTold) assert.equal((await limiter.consume(key, 8)).remaining, 2)
     },
   },
 ]

@@ -41,7 +41,7 @@ describe('sharedRateLimiter', () => {
     const second = Promise.all([many(300, () => limiter.consume('a', 600)), many(2, () => limiter.consume('b', 5))])
     await setImmediate()
     expect(trips).toHaveLength(1)
-    trips[0]!.answer([{ granted: 512, endsInMs: 60_000 }])
+    trips[0]!.answer([{ granted: 512, left: 0, endsInMs: 60_000 }])
     expect((await first).every(({ ok }) => ok)).toBe(true)
     await setImmediate()
     expect(trips[1]?.wants).toEqual([
@@ -49,8 +49,8 @@ describe('sharedRateLimiter', () => {
       { key: 'b', perMinute: 5, count: 2 },
     ])
     trips[1]!.answer([
-      { granted: 88, endsInMs: 59_000 },
-      { granted: 2, endsInMs: 60_000 },
+      { granted: 88, left: 0, endsInMs: 59_000 },
+      { granted: 2, left: 0, endsInMs: 60_000 },
     ])
     const [a, b] = await second
     expect(a.map(({ ok }) => ok)).toEqual(Array.from({ length: 300 }, (_, i) => i < 88))
@@ -65,16 +65,16 @@ describe('sharedRateLimiter', () => {
       const before = trips.length
       const limit = limiter.consume('a', perMinute)
       while (trips.length === before) await setImmediate()
-      trips.at(-1)!.answer([{ granted, endsInMs }])
+      trips.at(-1)!.answer([{ granted, left: 0, endsInMs }])
       return limit
     }
-    expect(await asked(5, 0, 150)).toEqual({ ok: false, retryAfter: 1 })
-    expect(limiter.consume('a', 5)).toEqual({ ok: false, retryAfter: 1 })
-    expect(limiter.consume('a', 4)).toEqual({ ok: false, retryAfter: 1 })
+    expect(await asked(5, 0, 150)).toMatchObject({ ok: false, retryAfter: 1 })
+    expect(limiter.consume('a', 5)).toMatchObject({ ok: false, retryAfter: 1 })
+    expect(limiter.consume('a', 4)).toMatchObject({ ok: false, retryAfter: 1 })
     expect(await asked(6, 1, 150)).toMatchObject({ ok: true })
-    expect(await asked(6, 0, 2_150)).toEqual({ ok: false, retryAfter: 3 })
+    expect(await asked(6, 0, 2_150)).toMatchObject({ ok: false, retryAfter: 3 })
     vi.advanceTimersByTime(200)
-    expect(limiter.consume('a', 6)).toEqual({ ok: false, retryAfter: 2 })
+    expect(limiter.consume('a', 6)).toMatchObject({ ok: false, retryAfter: 2 })
     expect(trips).toHaveLength(3)
     expect(await asked(7, 0, 50)).toMatchObject({ ok: false })
     vi.advanceTimersByTime(60)
@@ -90,7 +90,7 @@ describe('sharedRateLimiter', () => {
     ].entries()) {
       while (trips.length === trip) await setImmediate()
       expect(trips[trip]!.wants).toEqual([want])
-      trips[trip]!.answer([{ granted: 1, endsInMs: 60_000 }])
+      trips[trip]!.answer([{ granted: 1, left: 0, endsInMs: 60_000 }])
     }
     expect((await limits).map(({ ok }) => ok)).toEqual([true, true, false])
   })
@@ -108,8 +108,8 @@ describe('sharedRateLimiter', () => {
       { status: 'rejected', reason: gone },
     ])
     await setImmediate()
-    trips[1]!.answer([{ granted: 1, endsInMs: 60_000 }])
-    expect(await second).toEqual({ ok: true, retryAfter: 60 })
+    trips[1]!.answer([{ granted: 1, left: 0, endsInMs: 60_000 }])
+    expect(await second).toMatchObject({ ok: true, retryAfter: 60 })
   })
 
   it('rejects only the request with a key that no store accepts', async () => {
@@ -119,7 +119,7 @@ describe('sharedRateLimiter', () => {
     await setImmediate()
     await setImmediate()
     expect(trips[0]!.wants.map(({ key }) => key)).toEqual(['a'])
-    trips[0]!.answer([{ granted: 1, endsInMs: 60_000 }])
+    trips[0]!.answer([{ granted: 1, left: 0, endsInMs: 60_000 }])
     expect(await good).toMatchObject({ ok: true })
   })
 
@@ -130,7 +130,7 @@ describe('sharedRateLimiter', () => {
     await expect(limiter.consume('a', 5)).rejects.toMatchObject({ name: 'StorageError', outcome: 'none' })
     await setImmediate()
     await setImmediate()
-    trips[0]!.answer([{ granted: 1, endsInMs: 60_000 }])
+    trips[0]!.answer([{ granted: 1, left: 0, endsInMs: 60_000 }])
     await closed
     expect(await last).toMatchObject({ ok: true })
   })

@@ -35,6 +35,8 @@ export interface Want {
 export interface Taken {
   /** How many of the requests were within the limit, and have been counted. */
   granted: number
+  /** How many more the window has room for. */
+  left: number
   /** Milliseconds until the window ends. */
   endsInMs: number
 }
@@ -83,10 +85,11 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
     }
     const receivedAt = performance.now()
     for (const [i, { key, perMinute, count }] of wants.entries()) {
-      const { granted, endsInMs } = taken[i]!
+      const { granted, left, endsInMs } = taken[i]!
       const retryAfter = seconds(endsInMs)
       if (granted < count) exhausted.set(key, { perMinute, earliest: sentAt + endsInMs, latest: receivedAt + endsInMs })
-      for (const [n, { resolve }] of group.get(key)!.entries()) resolve({ ok: n < granted, retryAfter })
+      for (const [n, { resolve }] of group.get(key)!.entries())
+        resolve({ ok: n < granted, retryAfter, remaining: Math.max(0, left + granted - 1 - n) })
     }
   }
 
@@ -128,7 +131,7 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
       const over = exhausted.get(key)
       const time = performance.now()
       if (over && perMinute <= over.perMinute && time < over.earliest)
-        return { ok: false, retryAfter: seconds(over.latest - time) }
+        return { ok: false, retryAfter: seconds(over.latest - time), remaining: 0 }
       return new Promise((resolve, reject) => {
         if (closed) throw new StorageError('The store is closed', 'none')
         callers.push({ key, perMinute, resolve, reject })

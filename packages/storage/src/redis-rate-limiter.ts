@@ -14,7 +14,7 @@ export interface RedisRateLimiterOptions extends RateLimiterOptions {
 
 /**
  * KEYS: the counter of each key. ARGV: the window in milliseconds, then the limit and the number of requests of each key.
- * Returns for each key how many requests were granted, and the milliseconds until its window ends, when its counter expires.
+ * Returns for each key how many requests were granted, how many are left, and the milliseconds until its window ends, when its counter expires.
  */
 const TAKE: Script = {
   name: 'take',
@@ -29,7 +29,7 @@ for i, key in ipairs(KEYS) do
   elseif granted > 0 then
     redis.call('INCRBY', key, granted)
   end
-  taken[i] = { granted, redis.call('PTTL', key) }
+  taken[i] = { granted, math.max(0, limit - (used or 0) - granted), redis.call('PTTL', key) }
 end
 return taken
 `,
@@ -55,7 +55,7 @@ export async function redisRateLimiter(
         wants.map(({ key }) => `${base}:rate:${key}`),
         [String(window), ...wants.flatMap(({ perMinute, count }) => [String(perMinute), String(count)])],
       )
-      return (taken as [number, number][]).map(([granted, endsInMs]) => ({ granted, endsInMs }))
+      return (taken as [number, number, number][]).map(([granted, left, endsInMs]) => ({ granted, left, endsInMs }))
     },
     async close() {
       connection.close()

@@ -37,7 +37,7 @@ export async function sqliteRateLimiter(file: string, options: RateLimiterOption
           }
           const granted = Math.max(0, Math.min(count, perMinute - used))
           put.run(key, used + granted, ends_at)
-          return { granted, endsInMs: ends_at - time }
+          return { granted, left: Math.max(0, perMinute - used - granted), endsInMs: ends_at - time }
         })
       })
       return taken

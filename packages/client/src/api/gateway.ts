@@ -467,8 +467,8 @@ export interface components {
             prompt: string;
             model?: string | null;
             n?: number | null;
-            size?: ("256x256" | "512x512" | "1024x1024" | "1024x1792" | "1792x1024") | null;
-            quality?: ("standard" | "hd") | null;
+            size?: (("256x256" | "512x512" | "1024x1024" | "1024x1792" | "1792x1024") | ("1536x1024" | "1024x1536" | "auto")) | null;
+            quality?: (("standard" | "hd") | ("low" | "medium" | "high" | "auto")) | null;
             style?: ("natural" | "vivid") | null;
             response_format?: ("url" | "b64_json") | null;
             provider?: string | null;
@@ -717,6 +717,11 @@ export interface components {
                 status: "healthy" | "unhealthy";
                 tasks: ("chat" | "embeddings" | "images" | "speech" | "transcription")[];
                 models: number;
+                learnt?: {
+                    model: string;
+                    field: string;
+                    until: string;
+                }[];
             }[];
         };
         ProviderProbe: {

@@ -1,11 +1,12 @@
 import { expectEqual, expectThat } from '../expect.js'
-import type { Family, Reply } from '../families/family.js'
+import type { Family, FamilyName, Reply } from '../families/family.js'
 import { begins, breaks, fails, replies } from '../families/index.js'
 import type { Answer, Script } from '../script.js'
 import { cut, stream, untilClosed, untilRead, whole } from '../script.js'
 import { choiceOf, expectBroken, expectError } from '../passed.js'
 import type { Draft } from './define.js'
 import { casesOfEach, hi, weather } from './define.js'
+import { expectTooLong, tooLongSource } from './too-long.js'
 
 const errorSource = 'OpenAI API reference, errors'
 const endSource = 'OpenAI API reference, create chat completion: a stream is terminated by [DONE]'
@@ -23,6 +24,19 @@ const wholeCut =
   }
 
 const html = (): Answer => whole('<html><body>Bad gateway</body></html>', 502, { 'content-type': 'text/html' })
+
+/** What the vendors say to a prompt that is longer than the model's context. */
+const tooLong: Record<FamilyName, string[]> = {
+  openai: [
+    "This model's maximum context length is 128000 tokens. However, your messages resulted in 140010 tokens.",
+    'Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 509178 tokens.',
+  ],
+  anthropic: [
+    'prompt is too long: 250000 tokens > 200000 maximum',
+    'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again',
+  ],
+  google: ['The input token count (1500000) exceeds the maximum number of tokens allowed (1048576).'],
+}
 
 const is5xx = (status: number): boolean => status >= 500
 const isRetried = (status: number): boolean => status === 429 || status >= 500
@@ -76,6 +90,12 @@ export const faultCases = casesOfEach('faults', (family) => {
       script: fails(family, 400, 'prompt is too long: 250000 tokens > 200000 maximum'),
       check: ({ text }) => expectThat('the body', text.includes('prompt is too long'), 'prompt is too long', text),
     },
+    ...tooLong[family.name].map((message): Draft => ({
+      name: `a prompt that is too long is told as OpenAI tells it: ${message.slice(0, 24)}…`,
+      source: tooLongSource,
+      script: fails(family, 400, message),
+      check: expectTooLong,
+    })),
     {
       name: 'Retry-After reaches the client',
       source: retrySource,

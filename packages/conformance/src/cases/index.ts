@@ -1,6 +1,10 @@
 import type { Case } from '../case.js'
 import { suites } from '../case.js'
 import { faultCases } from './faults.js'
+import { modelCases } from './models.js'
+import { roundCases } from './models-rounds.js'
+import { serverCases } from './servers.js'
+import { serverRefusalCases } from './servers-refusals.js'
 import { specificationCases } from './specification.js'
 import { streamCases } from './streams.js'
 import { vendorStreamCases } from './streams-vendor.js'
@@ -23,4 +27,8 @@ export const cases: readonly Case[] = [
   ...vendorStreamCases,
   ...faultCases,
   ...specificationCases,
+  ...modelCases,
+  ...roundCases,
+  ...serverCases,
+  ...serverRefusalCases,
 ].toSorted((a, b) => suites.indexOf(a.suite) - suites.indexOf(b.suite))

@@ -2,6 +2,7 @@ import { expectEqual, expectThat } from '../expect.js'
 import type { Family, Json } from '../families/family.js'
 import { fails, replies } from '../families/index.js'
 import { openai } from '../families/openai.js'
+import { whole } from '../script.js'
 import type { Passed } from '../passed.js'
 import { choiceOf, expectError } from '../passed.js'
 import type { Chunk } from '../sse.js'
@@ -28,6 +29,8 @@ const isSeconds = (value: unknown): boolean =>
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII='
+
 const isBad = (status: number): boolean => status === 400 || status === 422
 
 /** A case of a request that is wrong. */
@@ -38,6 +41,32 @@ const refused = (name: string, request: object | string): Draft => ({
   invalid: true,
   check: (passed) => expectError(passed, '400', isBad),
 })
+
+/** Schemas that a gateway has to read, because the vendor has no such formats. */
+const schemas = (family: Family): Draft[] => [
+  {
+    name: 'a schema beside json_object reaches the model, or is refused',
+    source: 'Fireworks and Together, JSON mode: schema; OpenAI API reference, create chat completion: response_format',
+    request: {
+      messages: [user('Answer in JSON.')],
+      response_format: {
+        type: 'json_object',
+        schema: { type: 'object', properties: { inhabitants: { type: 'integer' } } },
+      },
+    },
+    unsupported: true,
+    script: (sent) => {
+      const [asked] = sent.asked.tools
+      return replies(family, asked ? { calls: [{ name: asked.name, args: {} }] } : { texts: ['{}'] })(sent)
+    },
+    check(passed) {
+      expectEqual('the content', choiceOf(passed).content, '{}')
+      const [sent] = passed.sent
+      expectThat('the request', JSON.stringify(sent?.body).includes('inhabitants'), 'the schema', sent?.body)
+    },
+  },
+  refused('json_schema without a schema is refused', { ...hi, response_format: { type: 'json_schema' } }),
+]
 
 const ofEach = (family: Family): Draft[] => [
   {
@@ -174,6 +203,7 @@ const ofEach = (family: Family): Draft[] => [
       expectThat('usage', isInteger(last?.usage?.['total_tokens']), 'token counts', last)
     },
   },
+  ...(family.name === 'openai' ? [] : schemas(family)),
   refused('a body that is no JSON is refused', '{"messages": ['),
   refused('a request without messages is refused', {}),
   refused('an empty list of messages is refused', { messages: [] }),
@@ -221,6 +251,51 @@ const ofOpenAI: Draft[] = [
       expectThat('type', isText(error?.['type']), 'a text', error)
     },
   },
+  {
+    name: 'an error names the field that is missing',
+    source: `${errors}: message`,
+    request: {},
+    invalid: true,
+    check({ json }) {
+      const { message } = (json?.['error'] ?? {}) as Json
+      const told = /\bmessages\b/.test(String(message)) && !/undefined|NoneType/.test(String(message))
+      expectThat('the message', told, 'a sentence about messages', message)
+    },
+  },
+  ...['/chat/completion', '/fine_tuning/jobs', '/responses'].map((path): Draft => ({
+    name: `${path} is there, or an error in JSON`,
+    source: `${errors}: 404`,
+    path,
+    request: { ...hi, input: 'Hi' },
+    check(passed) {
+      if (passed.status !== 200) expectError(passed, '4xx or 501', (it) => (it >= 400 && it < 500) || it === 501)
+    },
+  })),
+  ...(
+    [
+      ['a picture of a GPT image model is b64_json', {}],
+      ['a GPT image model has its own sizes and qualities', { size: '1536x1024', quality: 'high' }],
+      ['a GPT image model makes upright pictures of low quality', { size: '1024x1536', quality: 'low' }],
+    ] as [string, object][]
+  ).map(([name, fields]): Draft => ({
+    name,
+    source: 'OpenAI API reference, create image: GPT image models always return base64, in b64_json',
+    path: '/images/generations',
+    model: 'gpt-image-2',
+    request: { prompt: 'A cat', ...fields },
+    script: () =>
+      whole({
+        created: 1_770_000_000,
+        data: [{ b64_json: PNG }],
+        usage: { input_tokens: 5, output_tokens: 1000, total_tokens: 1005 },
+      }),
+    check({ status, json, sent }) {
+      expectEqual('the status', status, 200)
+      const [item] = (json?.['data'] ?? []) as Json[]
+      expectEqual('b64_json', item?.['b64_json'], PNG)
+      for (const [field, value] of Object.entries(fields)) expectEqual(field, sent[0]?.body[field], value)
+    },
+  })),
   {
     name: 'the models are listed',
     source: 'OpenAI API reference, list models',

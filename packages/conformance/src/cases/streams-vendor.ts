@@ -57,6 +57,18 @@ const answer = [begin, openaiChunk({ content: 'Hello' }), stop, done]
 const ofOpenAI: Draft[] = [
   plays('lines that end with CRLF', sse, answer.map(crlf), hasContent),
   plays(
+    'a byte order mark',
+    sse,
+    [`\uFEFF${openaiChunk({ role: 'assistant', content: 'Hello' })}`, stop, done],
+    hasContent,
+  ),
+  plays(
+    'blanks around [DONE]',
+    sse,
+    answer.map((event) => event.replace('[DONE]', ' [DONE]  ')),
+    hasContent,
+  ),
+  plays(
     'comments are ignored',
     sse,
     answer.flatMap((event) => [ping, event]),
@@ -169,6 +181,34 @@ const ofAnthropic: Draft[] = [
     ],
     (passed) => expectUsage(passed, 9, 15),
   ),
+  ...(
+    [
+      ['whose end counts no prompt', { input_tokens: 0 }],
+      ['whose end counts no cached tokens', { input_tokens: 500, cache_read_input_tokens: 0 }],
+      ['whose end counts the answer alone', {}],
+    ] as [string, object][]
+  ).map(([what, counted]) =>
+    plays(
+      `the usage of a stream ${what}`,
+      `${streamSource}: the counts of message_delta are cumulative, so that none falls`,
+      [
+        start({ input_tokens: 500, cache_creation_input_tokens: 0, cache_read_input_tokens: 400, output_tokens: 1 }),
+        ...block(0, textBlock, textDelta),
+        ...ending('end_turn', { ...counted, output_tokens: 15 }),
+      ],
+      (passed) => expectUsage(passed, 900, 15),
+    ),
+  ),
+  plays(
+    'the usage of a stream that counts the prompt at its end only',
+    `${streamSource}: message_delta has the whole usage`,
+    [
+      start({ input_tokens: 0, output_tokens: 0 }),
+      ...block(0, textBlock, textDelta),
+      ...ending('end_turn', { input_tokens: 500, cache_read_input_tokens: 400, output_tokens: 15 }),
+    ],
+    (passed) => expectUsage(passed, 900, 15),
+  ),
 ]
 
 const finish = (finishReason: string, usage: object): string => googleEvent([{ text: '' }], { finishReason }, usage)
@@ -184,6 +224,7 @@ const ofGoogle: Draft[] = [
     [googleEvent([{ text: 'Hello' }]), finish('STOP', total)].map(crlf),
     hasContent,
   ),
+  plays('a byte order mark', sse, [`\uFEFF${googleEvent([{ text: 'Hello' }])}`, finish('STOP', total)], hasContent),
   plays('calls in one event', googleSource, [googleEvent([paris, rome]), finish('STOP', total)], hasCalls),
   plays(
     'the last event has content, finish reason and usage',

@@ -2,7 +2,7 @@ import { expectEqual, expectThat } from '../expect.js'
 import type { Reply } from '../families/family.js'
 import { replies } from '../families/index.js'
 import type { Answer, Script } from '../script.js'
-import { stream, untilRead } from '../script.js'
+import { stream, untilRead, whole } from '../script.js'
 import { argsOf, choiceOf } from '../passed.js'
 import type { Draft } from './define.js'
 import { casesOfEach, hi, time, tool, weather } from './define.js'
@@ -26,6 +26,30 @@ const inPieces = (size: number) => (text: string) => {
   const count = Math.ceil(bytes.length / size)
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * size, (i + 1) * size))
 }
+
+/** Changes each event of a stream in one piece. */
+const eachEvent = (change: (event: string) => string) => (text: string) => [
+  text
+    .split(/(?<=\n\n)/)
+    .map(change)
+    .join(''),
+]
+
+/** What events may be like, by the standard; the stream stays the same. */
+const spellings: [what: string, change: NonNullable<Answer['change']>][] = [
+  ['empty data before events', eachEvent((event) => `data:\n\n${event}`)],
+  ['lines that are only the name of a field', eachEvent((event) => `data\n\n${event}`)],
+  ['ids and times to reconnect', eachEvent((event) => `id: 7\nretry: 3000\n\nid: 8\n${event}`)],
+  ['no blank after the colons', eachEvent((event) => event.replaceAll(/^(data|event): /gm, '$1:'))],
+  ['lines that end with CR', (text) => [text.replaceAll('\n', '\r')]],
+  ['data in two lines', eachEvent((event) => event.replace(/^data: \{/m, 'data: {\ndata: '))],
+]
+
+/** Plays a stream in another spelling, unless it was asked for in another form than events. */
+const spelled =
+  (script: Script, change: NonNullable<Answer['change']>): Script =>
+  (sent) =>
+    sent.path.includes('/google/') && !sent.path.includes('alt=sse') ? script(sent) : { ...script(sent), change }
 
 const manyTexts = Array.from({ length: 300 }, (_, i) => `${i} `)
 
@@ -105,6 +129,31 @@ export const streamCases = casesOfEach('streams', (family) => {
       replies(family, { texts: ['data: [DONE]\n\n', '{"error":1}'] }),
       'data: [DONE]\n\n{"error":1}',
     ),
+    ...spellings.map(([what, change]) =>
+      says(`a stream with ${what}`, sse, spelled(replies(family, hello), change), 'Hello world'),
+    ),
+    {
+      name: 'a stream that was asked for and comes whole',
+      source: 'OpenAI API reference, create chat completion: stream',
+      request: streamed,
+      script: (sent) => whole(family.body(hello, sent)),
+      check(passed) {
+        expectEqual('the content', choiceOf(passed).content, 'Hello world')
+        expectEqual('the number of [DONE]', passed.stream?.done, 1)
+      },
+    },
+    {
+      name: 'a whole answer that was asked for and comes as a stream',
+      source: 'OpenAI API reference, create chat completion: stream is false by default',
+      script: (sent) => {
+        const { begin, end } = family.events(hello, sent)
+        return stream(...begin, ...end)
+      },
+      check(passed) {
+        expectEqual('the content', choiceOf(passed).content, 'Hello world')
+        expectEqual('object', passed.json?.['object'], 'chat.completion')
+      },
+    },
     ends('a complete answer ends with stop', hello, 'stop'),
     ends('an answer at its limit ends with length', { ...hello, finish: 'length' }, 'length'),
     ends('a withheld answer ends with content_filter', { ...hello, finish: 'content_filter' }, 'content_filter'),

@@ -75,6 +75,16 @@ export const vendorAnswerCases = [
       message([says('Hello')], { stop_reason: 'brand_new' }),
       hasKnownFinish,
     ),
+    ...(
+      [
+        ['model_context_window_exceeded', 'length'],
+        ['pause_turn', 'stop'],
+      ] as const
+    ).map(([stop_reason, finish]) =>
+      answers(`${stop_reason} ends with ${finish}`, finishSource, message([says('Hello')], { stop_reason }), (passed) =>
+        expectEqual('finish_reason', choiceOf(passed).finish, finish),
+      ),
+    ),
     answers(
       'a refusal without content is an answer',
       'Anthropic API reference, messages: stop_reason refusal',
@@ -149,6 +159,46 @@ export const vendorAnswerCases = [
       candidate([{ text: 'Hello' }], 'BRAND_NEW'),
       hasKnownFinish,
     ),
+    ...['SPII', 'IMAGE_SAFETY', 'RECITATION'].map((reason) =>
+      answers(`${reason} ends with content_filter`, finishSource, candidate([{ text: 'Hel' }], reason), (passed) =>
+        expectEqual('finish_reason', choiceOf(passed).finish, 'content_filter'),
+      ),
+    ),
+    answers(
+      'what built-in tools gave the model to read is part of the prompt',
+      'Gemini API reference, UsageMetadata: toolUsePromptTokenCount',
+      {
+        ...candidate([{ text: 'Hello' }]),
+        usageMetadata: {
+          promptTokenCount: 100,
+          toolUsePromptTokenCount: 40,
+          candidatesTokenCount: 10,
+          totalTokenCount: 150,
+        },
+      },
+      (passed) => expectUsage(passed, 140, 10),
+    ),
+    {
+      ...answers(
+        'text, thoughts and an image of one answer are counted once',
+        'Gemini API reference, UsageMetadata: candidatesTokensDetails, thoughtsTokenCount',
+        {
+          ...candidate([{ text: 'Here.' }, { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }]),
+          usageMetadata: {
+            promptTokenCount: 1000,
+            candidatesTokenCount: 1220,
+            thoughtsTokenCount: 300,
+            totalTokenCount: 2520,
+            candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1120 }],
+          },
+        },
+        (passed) => {
+          expectUsage(passed, 1000, 1520)
+          expectEqual('reasoning_tokens', detail(passed, 'completion_tokens_details', 'reasoning_tokens'), 300)
+        },
+      ),
+      model: 'gemini-3-pro-image-preview',
+    },
     answers(
       'a malformed call is no call',
       'Gemini API reference, FinishReason: MALFORMED_FUNCTION_CALL',

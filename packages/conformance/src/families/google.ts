@@ -172,7 +172,7 @@ function asList(answer: Answer): Answer {
     headers: { 'content-type': 'application/json' },
     steps: answer.steps.map((step, i) => {
       if (!isEvent(step)) return step
-      const element = step.replace(/^data: /, '').trimEnd()
+      const element = step.replace(/^\uFEFF?data: /, '').trimEnd()
       return `${i === first ? '[' : ''}${element}${i === last ? '\n]\n' : '\n,\r\n'}`
     }),
   }

@@ -12,7 +12,7 @@ interface Message {
 }
 
 interface Body {
-  messages: Message[]
+  messages?: Message[]
   tools?: { function?: { name: string; description?: string; parameters?: unknown } }[] | null
   tool_choice?: string | { function?: { name: string } } | null
   max_tokens?: unknown
@@ -45,7 +45,8 @@ const textOf = (content: Message['content']): string =>
 
 function read(body: Body): Asked {
   const names = new Map<string | undefined, string>()
-  const turns = body.messages
+  const { messages = [] } = body
+  const turns = messages
     .filter(({ role }) => role !== 'system' && role !== 'developer')
     .map(({ role, content, tool_calls = [], tool_call_id }): Turn => {
       if (role === 'tool')
@@ -58,7 +59,7 @@ function read(body: Body): Asked {
     })
   const { tool_choice: choice, stop } = body
   return {
-    system: body.messages
+    system: messages
       .filter(({ role }) => role === 'system' || role === 'developer')
       .map(({ content }) => textOf(content))
       .join('\n'),
@@ -156,9 +157,9 @@ export const openai: Family = {
   name: 'openai',
   title: 'OpenAI',
   model: 'gpt-4o',
-  path: /\/chat\/completions$/,
+  path: /\/(chat\/completions|embeddings|images\/generations)$/,
   credential: ({ headers }) => /^Bearer (\S+)$/i.exec(headers['authorization'] ?? '')?.[1],
-  refusal: ({ body }) => openaiRefusal(body)?.message,
+  refusal: ({ path, body }) => (path.endsWith('/chat/completions') ? openaiRefusal(body)?.message : undefined),
   read: ({ body }) => read(body as unknown as Body),
   body: (reply, { asked }) => body(reply, asked.n),
   events: (reply, sent) => events(reply, (sent.body as unknown as Body).stream_options?.include_usage === true),

@@ -56,6 +56,21 @@ describe('prices of models.dev', () => {
     expect(fromModelsDev(tableOf('acme', 'claude-x', cost)).rows).toEqual({ 'acme/claude-x': cost })
   })
 
+  it('of audio by the minute are by the second, and not the zeros beside them', () => {
+    const cost = { input: 0, output: 0, per_minute: 0.006 }
+    expect(fromModelsDev(tableOf('openai', 'whisper-x', cost)).rows).toEqual({ 'openai/whisper-x': { seconds: 100 } })
+  })
+
+  it('are not taken of a model that makes text and images, for which the table has one price', () => {
+    const model = (output: string[]) => ({ modalities: { input: ['text'], output }, cost: { input: 2, output: 120 } })
+    const models = { both: model(['text', 'image']), image: model(['image']), text: model(['text']) }
+    const price = { input: 2, output: 120 }
+    expect(fromModelsDev({ google: { models } })).toEqual({
+      rows: { 'google/image': price, 'google/text': price },
+      rejected: [{ model: 'google/both', reason: 'text and images have one price' }],
+    })
+  })
+
   it('are imported row by row', () => {
     const models = {
       good: { cost: { input: 1 } },

@@ -6,6 +6,8 @@ const names = ['input', 'output', 'reasoning', 'cache_read', 'cache_write', 'inp
 
 function ratesOf(cost: Fields, provider: string): Fields {
   const rates: Fields = {}
+  // Audio by the minute has zeros beside it.
+  if (typeof cost['per_minute'] === 'number') return { seconds: Number((cost['per_minute'] / 60).toFixed(9)) * 1e6 }
   for (const name of names) if (cost[name] !== undefined) rates[name] = cost[name]
   // The table has no rate for the one-hour cache, which is twice the input rate (docs/pricing.md).
   if (provider === 'anthropic' && typeof cost['cache_write'] === 'number' && typeof cost['input'] === 'number')
@@ -24,16 +26,26 @@ function tiersOf(cost: Fields): [above: unknown, rates: Fields][] {
   return context_over_200k === undefined ? [] : [[200_000, fieldsOf(context_over_200k)]]
 }
 
+/** Whether a model makes text and images: the table has one price for both, that of images, which is a multiple of the other. */
+const isMixed = (facts: Fields): boolean => {
+  const { output } = fieldsOf(facts['modalities'])
+  return Array.isArray(output) && output.includes('text') && output.includes('image')
+}
+
 /** Imports prices from https://models.dev/api.json. Models without a price are skipped, not rejected. */
 export function fromModelsDev(json: unknown): ImportedPrices {
   const found: [string, Fields][] = []
+  const mixed: ImportedPrices['rejected'] = []
   for (const [provider, entry] of Object.entries(fieldsOf(json)))
-    for (const [model, facts] of Object.entries(fieldsOf(fieldsOf(entry)['models']))) {
-      const cost = fieldsOf(facts)['cost']
-      if (cost === undefined) continue
-      const rates = ratesOf(fieldsOf(cost), provider)
-      const tiers = tiersOf(fieldsOf(cost)).map(([above, tier]) => ({ above, ...ratesOf(tier, provider) }))
-      found.push([`${provider}/${model}`, tiers.length > 0 ? { ...rates, tiers } : rates])
+    for (const [model, value] of Object.entries(fieldsOf(fieldsOf(entry)['models']))) {
+      const facts = fieldsOf(value)
+      if (facts['cost'] === undefined) continue
+      const cost = fieldsOf(facts['cost'])
+      const rates = ratesOf(cost, provider)
+      const tiers = tiersOf(cost).map(([above, tier]) => ({ above, ...ratesOf(tier, provider) }))
+      if (isMixed(facts)) mixed.push({ model: `${provider}/${model}`, reason: 'text and images have one price' })
+      else found.push([`${provider}/${model}`, tiers.length > 0 ? { ...rates, tiers } : rates])
     }
-  return importPrices(found)
+  const { rows, rejected } = importPrices(found)
+  return { rows, rejected: [...rejected, ...mixed] }
 }

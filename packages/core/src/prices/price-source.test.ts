@@ -173,6 +173,27 @@ describe('live prices', () => {
     prices.close()
   })
 
+  it('tell of models, also where the prices stay as they are', async () => {
+    const rows = { 'a/x': { input: 10 } }
+    const told = (context: number) => ({ context, maxOutput: undefined, capabilities: [], created: 0 })
+    let models = { 'a/x': told(1) }
+    const prices = livePrices({
+      load: async () => rows,
+      parse: parsePrices,
+      models: () => models,
+      first,
+      onError: (error) => expect.unreachable(String(error)),
+    })
+    expect(prices.table().models).toBeUndefined()
+    await prices.refresh()
+    const { version, origin } = prices.table()
+    expect(prices.table().models).toEqual({ 'a/x': told(1) })
+    models = { 'a/x': told(2) }
+    await vi.advanceTimersByTimeAsync(6 * HOUR)
+    expect(prices.table()).toMatchObject({ version, origin, models })
+    prices.close()
+  })
+
   it('tolerate hooks that throw', async () => {
     const fail = (): never => {
       throw new Error('The hook failed')

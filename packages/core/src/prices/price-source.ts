@@ -1,7 +1,7 @@
 import { PRICES_MS } from '../conventions.js'
 import { fnv1a } from './fnv1a.js'
 import { priceTable } from './price-table.js'
-import type { PriceRow, PriceSource, PriceTable } from './price.js'
+import type { ListedModel, PriceRow, PriceSource, PriceTable } from './price.js'
 
 /** A source whose prices never change. */
 export const fixedPrices = (table: PriceTable): PriceSource => ({ table: () => table })
@@ -12,6 +12,8 @@ export interface LivePricesOptions {
   load(): Promise<unknown>
   /** Converts that to rows by `provider/model`, for example `(json) => fromModelsDev(json).rows`. */
   parse(json: unknown): Record<string, PriceRow>
+  /** What it tells of models besides, by `provider/model`, for example `modelsFromModelsDev`; default nothing. */
+  models?(json: unknown): Record<string, ListedModel>
   /** Name of the source, for display; default `loaded`. */
   source?: string
   /** Used until the first load, and for models that are not in the loaded table. */
@@ -52,14 +54,16 @@ export function livePrices(options: LivePricesOptions): LivePrices {
 
   const load = async (): Promise<void> => {
     try {
-      const rows = options.parse(await options.load())
+      const json = await options.load()
+      const rows = options.parse(json)
       const found = Object.keys(rows)
       if (found.length === 0) throw new Error('The loaded prices have no rows')
       const lost = models.filter((model) => !Object.hasOwn(rows, model)).length
       if (lost > models.length / 2) throw new Error(`The loaded prices are without ${lost} of ${models.length} models`)
       const loaded = over(priceTable(rows, { source, since: new Date().toISOString() }), first)
       // Unchanged prices keep the `since` of their first load.
-      if (loaded.version !== table.version) table = loaded
+      const next = loaded.version === table.version ? table : loaded
+      table = options.models ? { ...next, models: options.models(json) } : next
       models = found
     } catch (error) {
       try {

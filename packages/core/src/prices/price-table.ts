@@ -3,8 +3,12 @@ import { fnv1a } from './fnv1a.js'
 import { parsePrices } from './parse-prices.js'
 import type { Origin, Price, PriceRow, PriceTable } from './price.js'
 
-/** Removes the version date of a model id: `gpt-4o-2024-08-06` becomes `gpt-4o`, `claude-x-20250929` and `claude-x-latest` become `claude-x`. */
-export const undated = (model: string): string => model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '')
+/**
+ * Removes the date or number of a version from a model id: `gpt-4o-2024-08-06` becomes `gpt-4o`, `gemini-x-001` becomes `gemini-x`, and
+ * `claude-x-20250929`, Vertex AI's `claude-x@20250929` and `claude-x-latest` become `claude-x`.
+ */
+export const undated = (model: string): string =>
+  model.replace(/[-@](\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$|@default$/, '')
 
 const sortKeys = (_: string, value: unknown): unknown =>
   isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value

@@ -1,3 +1,5 @@
+import type { Capability } from '../schemas/models.js'
+
 /** The unit classes that add up to the tokens of a prompt. */
 export const promptClasses = [
   /** Prompt tokens that are in no class below. */
@@ -61,12 +63,26 @@ export interface Origin {
   since: string
 }
 
+/** What a public table tells of a model besides its price. */
+export interface ListedModel {
+  /** Maximum tokens of prompt and answer together; undefined if unknown. */
+  context: number | undefined
+  /** Maximum tokens of an answer; undefined if unknown or not applicable. */
+  maxOutput: number | undefined
+  /** What it can do; empty if nothing that this gateway offers. */
+  capabilities: Capability[]
+  /** When it was released, in seconds since 1970; 0 if unknown. */
+  created: number
+}
+
 /** An immutable set of prices. */
 export interface PriceTable {
   /** Hash of everything in the table. */
   readonly version: string
   /** The origin of the table; for combined tables, that of the upper one. */
   readonly origin: Origin
+  /** What it tells of models, also of those without a price, by `provider/model`; absent = nothing. */
+  readonly models?: Readonly<Record<string, ListedModel>>
   /** The price of a provider's model, or that of one of its service tiers; undefined if unknown. */
   price(provider: string, model: string, serviceTier?: string): Price | undefined
   /** The origin of that price; undefined if the price is unknown. */

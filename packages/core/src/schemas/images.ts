@@ -1,14 +1,24 @@
 /** The image shapes of spec.md ("Gateway chat shapes", ImageGenRequest). Loose: fields that spec.md does not name are passed through. */
 import * as v from 'valibot'
 import { count, integer } from './integers.js'
+import { ours } from './ours.js'
+
+/** Words of spec.md and, not in spec.md, those of OpenAI's GPT image models, which clients send; each family maps them to its own. */
+const withOwn = <const Shown extends string, const Own extends string>(shown: Shown[], own: Own[]) =>
+  v.union(
+    [v.picklist(shown), v.pipe(v.picklist(own), ours())],
+    `Expected one of ${[...shown, ...own].map((word) => `"${word}"`).join(', ')}`,
+  )
 
 /** `ImageGenRequest` of spec.md: the body of POST /v1/images/generations. */
 export const ImageRequest = v.looseObject({
   prompt: v.pipe(v.string(), v.minLength(1)),
   model: v.nullish(v.pipe(v.string(), v.minLength(1))),
   n: v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(10))),
-  size: v.nullish(v.picklist(['256x256', '512x512', '1024x1024', '1024x1792', '1792x1024'])),
-  quality: v.nullish(v.picklist(['standard', 'hd'])),
+  size: v.nullish(
+    withOwn(['256x256', '512x512', '1024x1024', '1024x1792', '1792x1024'], ['1536x1024', '1024x1536', 'auto']),
+  ),
+  quality: v.nullish(withOwn(['standard', 'hd'], ['low', 'medium', 'high', 'auto'])),
   style: v.nullish(v.picklist(['natural', 'vivid'])),
   response_format: v.nullish(v.picklist(['url', 'b64_json'])),
   provider: v.nullish(v.string()),

@@ -9,36 +9,30 @@ describe('an invalid request', () => {
   const invalid = (message: string) => ({ type: 'invalid_request_error', code: 'invalid_body', message })
 
   it.each<[fields: object, message: string]>([
-    [{ messages: [] }, 'messages: Invalid length: Expected >=1 but received 0'],
-    [{ messages: undefined }, 'messages: Invalid key: Expected "messages" but received undefined'],
-    [{ model: undefined }, 'model: Invalid key: Expected "model" but received undefined'],
-    [{ model: '' }, 'model: Invalid length: Expected >=1 but received 0'],
-    [{ n: 0 }, 'n: Invalid value: Expected >=1 but received 0'],
-    [{ n: 129 }, 'n: Invalid value: Expected <=128 but received 129'],
-    [{ n: 1.5 }, 'n: Invalid integer: Received 1.5'],
-    [{ temperature: 2.1 }, 'temperature: Invalid value: Expected <=2 but received 2.1'],
-    [{ temperature: '1' }, 'temperature: Invalid type: Expected number but received "1"'],
-    [{ top_p: -1 }, 'top_p: Invalid value: Expected >=0 but received -1'],
-    [{ top_p: '1' }, 'top_p: Invalid type: Expected number but received "1"'],
-    [{ max_tokens: 0 }, 'max_tokens: Invalid value: Expected >=1 but received 0'],
-    [{ max_tokens: '1' }, 'max_tokens: Invalid type: Expected number but received "1"'],
-    [{ n: '1' }, 'n: Invalid type: Expected number but received "1"'],
-    [{ stop: 1 }, 'stop: Expected a string or an array of strings'],
-    [
-      { messages: [user, { role: 'user' }] },
-      'messages.1.content: Invalid key: Expected "content" but received undefined',
-    ],
+    [{ messages: [] }, 'messages must not be empty'],
+    [{ messages: undefined }, 'messages is missing'],
+    [{ model: undefined }, 'model is missing'],
+    [{ model: '' }, 'model must not be empty'],
+    [{ n: 0 }, 'n must be at least 1, not 0'],
+    [{ n: 129 }, 'n must be at most 128, not 129'],
+    [{ n: 1.5 }, 'n must be a whole number, not 1.5'],
+    [{ temperature: 2.1 }, 'temperature must be at most 2, not 2.1'],
+    [{ temperature: '1' }, 'temperature must be a number, not "1"'],
+    [{ top_p: -1 }, 'top_p must be at least 0, not -1'],
+    [{ top_p: '1' }, 'top_p must be a number, not "1"'],
+    [{ max_tokens: 0 }, 'max_tokens must be at least 1, not 0'],
+    [{ max_tokens: '1' }, 'max_tokens must be a number, not "1"'],
+    [{ n: '1' }, 'n must be a number, not "1"'],
+    [{ stop: 1 }, 'stop must be a string or an array of strings'],
+    [{ messages: [user, { role: 'user' }] }, 'messages.1.content is missing'],
     [
       { tool_choice: 'any' },
-      'tool_choice: Expected "auto", "none", "required" or {"type":"function","function":{"name":…}}',
+      'tool_choice must be "auto", "none", "required" or {"type":"function","function":{"name":…}}',
     ],
   ])('%j is refused without an upstream call', async (fields, message) => {
     const { chat, upstream, records } = await testGateway()
     const response = await chat(fields)
-    expect([response.status, await response.json()]).toEqual([
-      400,
-      { error: invalid(`Invalid request body: ${message}`) },
-    ])
+    expect([response.status, await response.json()]).toEqual([400, { error: invalid(message) }])
     expect(response.headers.get('x-request-id')).not.toBeNull()
     expect(upstream.requests).toEqual([])
     expect(await records()).toEqual([])
@@ -97,6 +91,11 @@ describe('an invalid request', () => {
 describe('an upstream that fails', () => {
   const upstreamError = { type: 'upstream_error', code: 'upstream_error', message: 'The upstream provider failed' }
   const error = (message: string, code: string | null = null) => ({ error: { message, type: 'x', param: null, code } })
+  const tooLong = (limit: string, told: string) => ({
+    type: 'invalid_request_error',
+    code: 'context_length_exceeded',
+    message: `This model's maximum context length is ${limit}. Please reduce the length of the messages. The provider says: ${told}`,
+  })
   const secret = 'key sk-abcdefghijkl of org-1234567890, see https://internal.example/x'
 
   it.each<[what: string, upstream: ReturnType<typeof answer>, status: number, body: object]>([
@@ -110,7 +109,44 @@ describe('an upstream that fails', () => {
       'a prompt that is too long',
       answer(error('Too long', 'context_length_exceeded'), 400),
       400,
-      { type: 'invalid_request_error', code: 'context_length_exceeded', message: 'Too long' },
+      tooLong('128000 tokens', 'Too long'),
+    ],
+    [
+      'a prompt that is too long, by llama.cpp',
+      answer({ error: { code: 400, message: 'No room', type: 'exceed_context_size_error', n_ctx: 8192 } }, 400),
+      400,
+      tooLong('128000 tokens', 'No room'),
+    ],
+    [
+      'a prompt that is too long, with the limit in the text',
+      answer(
+        { object: 'error', message: 'The input (9 tokens) is longer than the model’s context length (8 tokens).' },
+        400,
+      ),
+      400,
+      tooLong('8 tokens', 'The input (9 tokens) is longer than the model’s context length (8 tokens).'),
+    ],
+    [
+      'a prompt that is too long, with 500',
+      answer({ error: 'the input length exceeds the context length' }, 500),
+      400,
+      tooLong('128000 tokens', 'the input length exceeds the context length'),
+    ],
+    [
+      'a fault, as FastAPI tells it',
+      answer({ detail: [{ loc: ['body', 'n'], msg: `Too many ${secret}`, type: 'x' }] }, 422),
+      400,
+      {
+        type: 'invalid_request_error',
+        code: 'invalid_body',
+        message: 'n: Too many key [redacted] of [redacted], see [redacted]',
+      },
+    ],
+    [
+      'a page of a proxy',
+      answer('<html><head><title>413 Request Entity Too Large</title></head></html>', 413),
+      400,
+      { type: 'invalid_request_error', code: 'invalid_body', message: '413 Request Entity Too Large' },
     ],
     [
       'an unsupported parameter',
@@ -135,6 +171,7 @@ describe('an upstream that fails', () => {
       { type: 'invalid_request_error', code: 'model_not_found', message: 'No such model' },
     ],
     ['a 404 of something else', answer('<html>', 404), 502, upstreamError],
+    ['a 404 of FastAPI', answer({ detail: 'Not Found' }, 404), 502, upstreamError],
     ['a wrong credential', answer(error(secret, 'invalid_api_key'), 401), 502, upstreamError],
     ['no credit', answer(error(secret), 402), 502, upstreamError],
     ['no permission', answer(error(secret), 403), 502, upstreamError],
@@ -156,6 +193,16 @@ describe('an upstream that fails', () => {
       expect(await records()).toEqual([])
       expect(errors).toHaveLength(status >= 500 ? 1 : 0)
     }
+  })
+
+  it('with a prompt over an unknown limit is known by litellm, LangChain and coding agents', async () => {
+    const upstream = answer({ message: 'Input is too long for requested model.' }, 400)
+    const { chat } = await testGateway({ upstream: () => upstream })
+    const { code, message } = (await errorOf(await chat({ model: 'openai/local' }))) as Record<string, string>
+    expect(code).toBe('context_length_exceeded')
+    expect(message).toMatch(/^This model's maximum context length is exceeded\./)
+    expect(message).toContain('reduce the length of the messages')
+    expect(message).toContain('Input is too long for requested model.')
   })
 
   it.each<[headers: Record<string, string>, seconds: string]>([

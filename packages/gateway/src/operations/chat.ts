@@ -14,23 +14,30 @@ import { sse } from '@turnpike/http'
 import { needOf } from '../chat-need.js'
 import { chunkText } from '../chunk-text.js'
 import { chatFields, permitted } from '../documented-fields.js'
+import { early } from '../early.js'
 import { callsOf, complete, stream } from '../fan-out.js'
 import { modernise } from '../legacy-functions.js'
 import type { Asked } from '../meter.js'
 import { meterAnswer, streamMeter } from '../meter.js'
+import { inOpenaiForm } from '../other-forms.js'
 import { outcomeOf } from '../outcome.js'
 import { askedTier } from '../service-tier.js'
 import type { Cost } from '../upstream-answer.js'
-import { begin, close, reasonOf, whole } from '../upstream-answer.js'
+import { begin, close, explain, reasonOf, whole } from '../upstream-answer.js'
 import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
 
-/** The request without fields that are `null`, also in its messages and tools but not within their JSON Schemas, and without deprecated fields. */
-export function normalise(request: ChatRequest): ChatRequest {
+/**
+ * The request without fields that are `null`, also in its messages and tools but not within their JSON Schemas, and without deprecated fields and
+ * those of other vendors that OpenAI has in another form.
+ * @param notes receives a note for each field whose meaning that changes
+ */
+export function normalise(request: ChatRequest, notes: Note[] = []): ChatRequest {
   const tidy = (tool: ToolDefinition): ToolDefinition =>
     tool.type === 'function' ? extend(tool, { function: withoutNulls(tool.function) }) : tool
-  const normal = modernise(extend(withoutNulls(request), { messages: request.messages.map(withoutNulls) }))
+  const given = extend(withoutNulls(request), { messages: request.messages.map(withoutNulls) })
+  const normal = inOpenaiForm(modernise(given), notes)
   if (normal.tools) normal.tools = normal.tools.map(tidy)
   return normal
 }
@@ -107,7 +114,7 @@ export function chatCompletions(options: UpstreamOptions) {
     ...callsUpstream,
     async run(caller, { body }, call) {
       const notes: Note[] = []
-      const request = permitted(options, caller, normalise(body), chatFields, notes)
+      const request = permitted(options, caller, normalise(body, notes), chatFields, notes)
       call.log({ stream: request.stream === true })
       const upstream = await upstreamRequest(options, caller, call, needOf(request), notes)
       /** The request with the target's model. */
@@ -121,11 +128,13 @@ export function chatCompletions(options: UpstreamOptions) {
         return extend(answer, { usage: told(upstream, used.usage, cost) })
       }
 
-      return begin(
+      const opening = begin(
         upstream,
         (target, call) => stream(target.provider.chat!, to(target), call),
-        (opened) => sse(eventsOf(upstream, request, opened)),
+        (opened) => eventsOf(upstream, request, opened),
       )
+      const { earlyPingMs } = options
+      return sse(await (earlyPingMs < Infinity ? early(opening, earlyPingMs, () => explain(upstream)) : opening))
     },
   })
 }

@@ -101,7 +101,7 @@ describe('the model', () => {
     const response = await send('POST', path, { prompt: 'A cat', model: 'gpt-image-2' })
     expect([response.status, await errorOf(response)]).toEqual([
       400,
-      { type: 'invalid_request_error', code: 'model_not_found', message: 'The model must be one of dall-e-3' },
+      { type: 'invalid_request_error', code: 'model_not_found', message: 'model must be one of dall-e-3' },
     ])
     expect(upstream.requests).toEqual([])
   })
@@ -111,6 +111,14 @@ describe('the warnings', () => {
   it.each<[fields: object, warnings: string | null]>([
     [{ model: 'gpt-image-2', size: '1024x1024', quality: 'hd', n: 1, response_format: 'url' }, null],
     [{ model: 'gpt-image-2', n: 2 }, 'clamped=n'],
+    [{ model: 'gpt-image-2', size: '1536x1024', quality: 'high' }, null],
+    [{ model: 'gpt-image-2', size: '1024x1536', quality: 'low' }, null],
+    [{ model: 'gpt-image-2', size: 'auto', quality: 'auto' }, null],
+    [{ model: 'dall-e-3', size: '1536x1024', quality: 'low' }, 'clamped=size,quality'],
+    [{ model: 'dall-e-3', size: 'auto', quality: 'high' }, null],
+    [{ model: 'gemini-2.5-flash-image', size: '1024x1536', quality: 'medium' }, null],
+    [{ model: 'gemini-2.5-flash-image', size: 'auto', quality: 'high' }, 'dropped=quality'],
+    [{ model: 'gemini-2.5-flash-image', quality: 'low' }, 'dropped=quality'],
     [{ model: 'gpt-image-2', size: '256x256' }, 'clamped=size'],
     [{ model: 'gpt-image-2', size: '1792x1024', n: 10, style: 'vivid' }, 'dropped=style; clamped=n,size'],
     [{ model: 'dall-e-3', size: '1792x1024', quality: 'hd', style: 'natural' }, null],
@@ -151,4 +159,34 @@ it('selects an image model of a compatible server by its prefix', async () => {
   const { send } = await testGateway({ router, imageModels: ['dall-e-3'] })
   expect((await send('POST', path, { prompt: 'A cat', model: 'mine/dall-e-3' })).status).toBe(200)
   expect(requests[0]!.body).toMatchObject({ model: 'dall-e-3' })
+})
+
+describe('the form of the picture', () => {
+  const data = { url: `data:image/png;base64,${png}`, b64_json: png }
+  const formOf = async (model: string, fields: object) => {
+    const { send } = await familiesGateway({
+      answers: { openai: () => answer({ data: [{ b64_json: png }] }), google: () => generated(picture, counted) },
+    })
+    const response = await send('POST', path, { prompt: 'A cat', model, ...fields })
+    return ((await response.json()) as { data: object[] }).data[0]
+  }
+
+  it.each(['gpt-image-2', 'openai/gpt-image-2'])('of %s is both where none is asked for', async (model) => {
+    expect(await formOf(model, {})).toEqual(data)
+    expect(await formOf(model, { response_format: null })).toEqual(data)
+    expect(await formOf(model, { response_format: 'url' })).toEqual({ url: data.url })
+    expect(await formOf(model, { response_format: 'b64_json' })).toEqual({ b64_json: png })
+  })
+
+  it.each(['dall-e-3', 'gemini-2.5-flash-image'])('of %s is a data URL where none is asked for', async (model) => {
+    expect(await formOf(model, {})).toEqual({ url: data.url })
+  })
+
+  it('is refused for other sizes and qualities with those that there are', async () => {
+    const { send } = await testGateway()
+    const message = async (fields: object) =>
+      ((await errorOf(await send('POST', path, { prompt: 'A cat', ...fields }))) as { message: string }).message
+    expect(await message({ size: '17x17' })).toMatch(/^size must be one of "256x256", .*"1536x1024", .*"auto"$/)
+    expect(await message({ quality: 'best' })).toMatch(/^quality must be one of "standard", "hd", "low", .*"auto"$/)
+  })
 })

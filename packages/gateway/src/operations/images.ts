@@ -30,6 +30,9 @@ const estimate = (prompt_tokens: number, image_tokens: number): Usage => ({
   completion_tokens_details: { image_tokens },
 })
 
+/** OpenAI's GPT image models. */
+const isGptImage = /^(chat)?gpt-image/
+
 /** The prefix of every PNG in base64: the eight bytes of its signature. */
 const PNG = 'iVBORw0KGg'
 
@@ -84,7 +87,8 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
       const request = extend(given, { model })
       if ((request.n ?? 1) > 1) notes.push({ field: 'n', action: 'clamped' })
       const bytes = utf8Bytes(request.prompt)
-      const output_image = request.quality === 'hd' ? HD_PICTURE_TOKENS : PICTURE_TOKENS
+      const isHd = request.quality === 'hd' || request.quality === 'high'
+      const output_image = isHd ? HD_PICTURE_TOKENS : PICTURE_TOKENS
       const need = {
         task: 'images' as const,
         request,
@@ -98,7 +102,7 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
           async ({ provider, model }, call) => {
             const { images, usage } = await provider.images!(extend(request, { model }), call)
             const { base64, revised_prompt } = images[0]!
-            return { base64, revised_prompt, usage, provider: provider.id }
+            return { base64, revised_prompt, usage, provider: provider.id, model }
           },
           (answer): Used => {
             const usage = reported(answer.usage)
@@ -110,8 +114,12 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
         )
         const { revised_prompt } = answer
         const png = await asPng(answer.base64, answer.provider)
-        const picture =
-          request.response_format === 'b64_json' ? { b64_json: png } : { url: `data:image/png;base64,${png}` }
+        const { response_format: format } = request
+        // The clients of GPT image models send no format, and read `b64_json`: those models have no other (OpenAI's reference).
+        const picture = {
+          ...(format !== 'b64_json' && { url: `data:image/png;base64,${png}` }),
+          ...((format === 'b64_json' || (format === undefined && isGptImage.test(answer.model))) && { b64_json: png }),
+        }
         return {
           created: Math.floor(options.now() / 1000),
           data: [{ ...picture, ...(revised_prompt !== undefined && { revised_prompt }) }],

@@ -86,7 +86,8 @@ describe("Claude's terms", () => {
     [{ inference_geo: 'us' }, 132_000, 'us'],
     [{ service_tier: 'priority' }, 120_000, 'priority'],
     [{ service_tier: 'priority', inference_geo: 'us' }, 132_000, 'priority+us'],
-    [{ inference_geo: 'us', speed: 'fast' }, 132_000, 'us+fast'],
+    [{ speed: 'fast' }, 240_000, 'fast'],
+    [{ inference_geo: 'us', speed: 'fast' }, 264_000, 'us+fast'],
   ])('are charged where they have a price, and told to the client: %j', async (terms, cost_nano_usd, tier) => {
     const { record, told } = await claude(terms)
     expect([record.cost_nano_usd, record.service_tier]).toEqual([cost_nano_usd, tier])

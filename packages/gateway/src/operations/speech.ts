@@ -77,7 +77,7 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
       const { model } = given
       const voice = given.voice ?? voices[0]!
       requireModel(model, speechModels)
-      if (!voices.includes(voice)) throw invalid(`The voice must be one of ${voices.join(', ')}`)
+      if (!voices.includes(voice)) throw invalid(`voice must be one of ${voices.join(', ')}`)
       if (streamed !== 'audio') throw unsupported('Speech comes as audio, not as events')
       const request = extend(given, { voice })
       const characters = [...request.input].length

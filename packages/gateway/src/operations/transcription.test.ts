@@ -3,7 +3,7 @@ import { createRouter, openai } from '@turnpike/providers'
 import { fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { familiesGateway, generated, recording } from '../../../../test/support/families.js'
-import { answer, testGateway } from '../../../../test/support/gateway.js'
+import { answer, errorOf, testGateway } from '../../../../test/support/gateway.js'
 
 const path = '/v1/audio/transcriptions'
 
@@ -49,7 +49,7 @@ describe('the record of a transcription', () => {
   })
 
   it('has tokens where the upstream reports them, priced if the price is known', async () => {
-    const transcriptionModels = ['gpt-4o-transcribe', 'gemini-2.5-flash']
+    const transcriptionModels = ['gpt-9-transcribe', 'gemini-2.5-flash']
     const usage = { type: 'tokens', input_tokens: 14, output_tokens: 45, input_token_details: { audio_tokens: 12 } }
     const counted = {
       promptTokenCount: 90,
@@ -80,7 +80,7 @@ describe('the record of a transcription', () => {
         // 26 × $0.30, 64 × $1 and 3 × $2.50 for a million
         cost_nano_usd: 79_300,
       },
-      { model: 'gpt-4o-transcribe', units: { input: 2, input_audio: 12, output: 45 }, rates: {}, cost_nano_usd: null },
+      { model: 'gpt-9-transcribe', units: { input: 2, input_audio: 12, output: 45 }, rates: {}, cost_nano_usd: null },
     ])
   })
 })
@@ -103,4 +103,16 @@ it('text ends with one line break', async () => {
     const { send } = await testGateway({ upstream: () => answer({ text, duration: 1 }) })
     expect(await (await send('POST', path, recording({ response_format: 'text' }))).text()).toBe('Hello\n')
   }
+})
+
+describe('a format that the specification does not have', () => {
+  it.each(['verbose_json', 'diarized_json', 'xml'])('%s is refused with those that there are', async (format) => {
+    const { send, upstream } = await testGateway()
+    const response = await send('POST', path, recording({ response_format: format }))
+    expect([response.status, await errorOf(response)]).toMatchObject([
+      400,
+      { message: `response_format must be one of "json", "text", "srt", "vtt", not "${format}"` },
+    ])
+    expect(upstream.requests).toEqual([])
+  })
 })

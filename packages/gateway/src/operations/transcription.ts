@@ -59,7 +59,7 @@ function audioOf(file: FileInput): FileInput {
   const [, given = ''] = /\.([a-z]\w*)$/.exec(file.name.toLowerCase()) ?? []
   const extension = given || (extensions.get(file.type.split(';', 1)[0]!.trim().toLowerCase()) ?? '')
   const type = types.get(extension)
-  if (type === undefined) throw invalid(`The file must be one of ${[...types.keys()].join(', ')}`)
+  if (type === undefined) throw invalid(`file must be one of ${[...types.keys()].join(', ')}`)
   if (file.size === 0) throw invalid('The file is empty')
   return { ...file, name: given ? file.name : `${file.name.replace(/\.$/, '') || 'audio'}.${extension}`, type }
 }

@@ -74,6 +74,26 @@ describe('the usage of a user', () => {
     )
   })
 
+  it('threat 64: counts as the requests that its pages would be, at most half of those of a minute', async () => {
+    const { send, gateway } = await testGateway()
+    const { key } = (await gateway.keys.create(OWNER, { name: 'slow', rateLimit: 8 }))!
+    const headers = { authorization: `Bearer ${key}` }
+    const add = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => gateway.ledger.append(usageRecord({ user_id: OWNER }))))
+    const left = async (): Promise<string | null> => {
+      const response = await send('GET', `/v1/users/${OWNER}/usage`, undefined, { headers })
+      await response.text()
+      return response.status === 200 ? response.headers.get('x-ratelimit-remaining-requests') : String(response.status)
+    }
+    await add(500)
+    expect(await left()).toBe('7')
+    await add(1)
+    expect(await left()).toBe('5')
+    await add(5_000)
+    expect(await left()).toBe('1')
+    expect(await left()).toBe('429')
+  })
+
   it('is paged on request, with totals over everything', async () => {
     const { send, gateway } = await testGateway()
     for (let i = 0; i < 4; i++)

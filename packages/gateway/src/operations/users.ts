@@ -1,9 +1,9 @@
 import type { GatewayKeys, KV, PageOptions, UsageEntry, UsageLedger, UsageRecord, User } from '@turnpike/core'
 import { createUser, deleteUser, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
-import { Budget, Email, invalid, NewBudget, UserName } from '@turnpike/core/internal'
+import { Budget, Email, invalid, MAX_PAGE_SIZE, NewBudget, UserName } from '@turnpike/core/internal'
 import { asksForPage, jsonList, Paging } from '@turnpike/http'
 import * as v from 'valibot'
-import type { Caller } from '../caller.js'
+import type { callCounter, Caller } from '../caller.js'
 import { actorOf, hasUser, isAdmin } from '../caller.js'
 import { notFound } from '../errors.js'
 import { operation } from '../operation.js'
@@ -30,9 +30,16 @@ export const GatewayUserList = v.object({
 
 /** spec.md, POST /v1/users: "payloads … not shown". All fields are optional. */
 export const NewUser = v.strictObject({
-  // Not "." or "..", which clients remove from a path.
+  // Not "." or "..", which clients remove from a path. Without lookahead, which not every engine has that reads the OpenAPI document.
   id: v.nullish(
-    v.pipe(v.string(), v.regex(/^(?!\.\.?$)[\w.:@-]{1,128}$/, 'an id has 1 to 128 letters, digits, or one of _.:@-')),
+    v.pipe(
+      v.string(),
+      v.maxLength(128),
+      v.regex(
+        /^(?:\.{0,2}[\w:@-][\w.:@-]*|\.{3}[\w.:@-]*)$/,
+        'Expected 1 to 128 letters, digits, or one of _.:@-, other than "." and ".."',
+      ),
+    ),
   ),
   name: v.nullish(UserName),
   email: v.nullish(Email),
@@ -160,8 +167,11 @@ const entry = (record: UsageRecord): UsageEntry => ({
   first_token_ms: record.first_token_ms,
 })
 
-/** GET /v1/users/{id}/usage: all records, or with `limit` or `after` a page of them. */
-export const usersUsage = (kv: KV, ledger: UsageLedger) =>
+/**
+ * GET /v1/users/{id}/usage: all records, or with `limit` or `after` a page of them. All of them count as the requests that their largest pages would
+ * be, but at most as half of what the key may make a minute, so that they can be read.
+ */
+export const usersUsage = (kv: KV, ledger: UsageLedger, countCalls: ReturnType<typeof callCounter>) =>
   operation({
     id: 'users.usage',
     summary: 'Sums up what a user has used, and lists it, newest first.',
@@ -170,7 +180,7 @@ export const usersUsage = (kv: KV, ledger: UsageLedger) =>
     query: Paging,
     output: UserUsage,
     errors: [404],
-    async run(caller, { params, query }) {
+    async run(caller, { params, query }, { setHeader }) {
       const { id } = await visible(kv, caller, params.id)
       if (asksForPage(query)) {
         const { tokens, cost_nano_usd } = await ledger.totals('user', id)
@@ -182,6 +192,11 @@ export const usersUsage = (kv: KV, ledger: UsageLedger) =>
           records: items.map(entry),
           next,
         }
+      }
+      if (hasUser(caller) && caller.key) {
+        const { requests } = await ledger.totals('user', id)
+        const calls = Math.min(Math.ceil(requests / MAX_PAGE_SIZE), Math.ceil(caller.key.rate_limit / 2))
+        if (calls > 1) await countCalls(caller, calls, setHeader, `one for each ${MAX_PAGE_SIZE} records`)
       }
       // Summed from the list: the ledger's totals could include requests that end meanwhile, which the list lacks.
       let total_tokens = 0

@@ -148,7 +148,7 @@ export type ConversationOperations = ReturnType<typeof conversationOperations>
 
 /** The body of POST /api/projects/{id}/conversation/messages. */
 export const NewMessage = v.object({
-  text: v.pipe(v.string(), v.regex(/\S/, 'expected a text'), wellFormed),
+  text: v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), wellFormed),
   role: v.nullish(MessageRole),
 })
 

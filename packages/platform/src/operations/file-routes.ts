@@ -53,7 +53,7 @@ const utf8 = new TextEncoder()
 const aliases = { display_name: 'displayName', is_public: 'isPublic' }
 const DisplayName = v.pipe(
   v.string(),
-  v.regex(/\S/, 'expected a text'),
+  v.regex(/\S/, 'must not be blank'),
   v.regex(ONE_LINE, 'expected a text without control characters'),
   v.maxLength(FILE_NAME_BYTES),
   v.check((text) => utf8.encode(text).length <= FILE_NAME_BYTES, `expected at most ${FILE_NAME_BYTES} bytes`),

@@ -34,8 +34,7 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, now }: P
     limits,
     /** @throws ApiError 400 for a key that has expired already; 403 where the role of the user has no more keys, or none with this rate limit */
     async create(userId: string, input: KeyInput, act?: Act) {
-      if (input.expiresAt && input.expiresAt.getTime() <= now())
-        throw invalid('expiresAt: expected a time in the future')
+      if (input.expiresAt && input.expiresAt.getTime() <= now()) throw invalid('expiresAt must be a time in the future')
       const user = await getUser(kv, userId)
       // Deleted since the request was authenticated.
       if (!user) throw unauthenticated()
@@ -89,7 +88,7 @@ const keyView = ({ id, name, rate_limit, models, budget, expires_at, revoked, cr
 
 /** The body of POST /api/keys. */
 export const NewKey = v.object({
-  name: v.pipe(v.string(), v.regex(/\S/, 'expected a name'), v.maxLength(200), wellFormed),
+  name: v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), v.maxLength(200), wellFormed),
   /** Requests per minute; default 60. */
   rateLimit: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
   /** The allowed models, each as an id or as `provider/id`; default all. */

@@ -42,7 +42,8 @@ export function userOperations({ kv, keys, sessions, selfRole, logsOwn, now }: P
   return {
     /** @throws ApiError 400 where the e-mail is taken or none, or for a password that is too short or too long */
     async create({ password, ...fields }: UserInput, act: Act = {}): Promise<StoredUser> {
-      if (fields.email && !v.is(Email, fields.email)) throw invalid('Expected an e-mail address')
+      if (fields.email && !v.is(Email, fields.email))
+        throw invalid('email must be an e-mail address', { field: 'email' })
       const time = act.now ?? now()
       const id = fields.id ?? uuidv7(time)
       if (password !== undefined && !sessions)

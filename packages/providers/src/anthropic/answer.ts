@@ -1,20 +1,7 @@
-import type { FinishReason, Usage } from '@turnpike/core'
+import type { Usage } from '@turnpike/core'
+import { isObject } from '@turnpike/core/internal'
 import { count } from '../count.js'
-
-/** Maps a stop reason to OpenAI's finish reasons. Unknown values map to `stop`. */
-export function toFinishReason(reason: unknown): FinishReason {
-  switch (reason) {
-    case 'tool_use':
-      return 'tool_calls'
-    case 'max_tokens':
-    case 'model_context_window_exceeded':
-      return 'length'
-    case 'refusal':
-      return 'content_filter'
-    default:
-      return 'stop'
-  }
-}
+import { laterUsage } from '../later-usage.js'
 
 /** Token counts as the upstream reports them; each may be null. */
 export type UpstreamUsage = Record<string, unknown>
@@ -24,14 +11,50 @@ const standard: unknown[] = ['standard', 'global', 'not_available', null]
 
 const unlessStandard = (value: unknown): unknown => (standard.includes(value) ? undefined : value)
 
+/** The iterations that the other counts leave out (Claude's docs, "Compaction" and "Advisor tool"). */
+const apart: unknown[] = ['compaction', 'advisor_message']
+
+const countsOf = (usage: UpstreamUsage) => {
+  const { ephemeral_1h_input_tokens: hour, ...others } = isObject(usage['cache_creation'])
+    ? usage['cache_creation']
+    : {}
+  const anHour = count(hour) ?? 0
+  const kept = Object.values(others).reduce<number>((sum, value) => sum + (count(value) ?? 0), anHour)
+  return {
+    input: count(usage['input_tokens']) ?? 0,
+    // Some servers have only the counts by life time.
+    written: Math.max(count(usage['cache_creation_input_tokens']) ?? 0, kept),
+    anHour,
+    cached: count(usage['cache_read_input_tokens']) ?? 0,
+    output: count(usage['output_tokens']) ?? 0,
+  }
+}
+
+/**
+ * Joins two reports of one stream. Kimi and Qwen begin with the whole prompt as `input_tokens`, of which they tell only at the end what was cached:
+ * beside the rest of it, or in OpenAI's form (maximhq/bifrost#5510, jeremychone/rust-genai#258).
+ */
+export function laterReport(earlier: UpstreamUsage, later: UpstreamUsage): UpstreamUsage {
+  const joined = laterUsage(earlier, later)
+  const [before, now] = [countsOf(earlier), countsOf(later)]
+  const cache = now.cached + now.written
+  if (cache === 0 || before.cached + before.written > 0) return joined
+  if ([before.input, later['prompt_tokens']].includes(now.input + cache)) return { ...joined, input_tokens: now.input }
+  if (!isObject(later['prompt_tokens_details'])) return joined
+  return { ...joined, input_tokens: Math.max(before.input - cache, 0) }
+}
+
 /** `prompt_tokens` is the sum of three disjoint counts: uncached input, tokens written to the cache and tokens read from it. */
 export function toUsage(usage: UpstreamUsage): Usage {
-  const written = count(usage['cache_creation_input_tokens']) ?? 0
-  const cached = count(usage['cache_read_input_tokens']) ?? 0
-  const prompt_tokens = (count(usage['input_tokens']) ?? 0) + written + cached
-  const completion_tokens = count(usage['output_tokens']) ?? 0
+  const counts = countsOf(usage)
+  const iterations = Array.isArray(usage['iterations']) ? (usage['iterations'] as unknown[]).filter(isObject) : []
+  for (const iteration of iterations)
+    if (apart.includes(iteration['type']))
+      for (const [name, value] of Object.entries(countsOf(iteration))) counts[name as keyof typeof counts] += value
+  const { input, written, anHour, cached, output: completion_tokens } = counts
+  const prompt_tokens = input + written + cached
   const details = usage['output_tokens_details'] as { thinking_tokens?: unknown } | null | undefined
-  const kept = usage['cache_creation'] as { ephemeral_1h_input_tokens?: unknown } | null | undefined
+  const server = usage['server_tool_use']
   return {
     prompt_tokens,
     completion_tokens,
@@ -39,10 +62,11 @@ export function toUsage(usage: UpstreamUsage): Usage {
     service_tier: unlessStandard(usage['service_tier']),
     inference_geo: unlessStandard(usage['inference_geo']),
     speed: unlessStandard(usage['speed']),
+    server_tool_use: isObject(server) && Object.values(server).some((value) => count(value)) ? server : undefined,
     prompt_tokens_details: {
       cached_tokens: cached,
       cache_write_tokens: written,
-      cache_write_1h_tokens: count(kept?.ephemeral_1h_input_tokens) || undefined,
+      cache_write_1h_tokens: anHour || undefined,
     },
     completion_tokens_details: { reasoning_tokens: count(details?.thinking_tokens) ?? 0 },
   }

@@ -1,9 +1,10 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
 import { append, fromBase64, invalid, jsonCount, unsupported } from '@turnpike/core/internal'
 import { parseDataUrl } from '../data-url.js'
-import { parseArguments } from '../request-fields.js'
+import { GO_ON, parseArguments } from '../request-fields.js'
 import { openCalls } from '../open-calls.js'
 import { toolIds } from '../tool-ids.js'
+import { thoughtsOf } from './thoughts.js'
 
 /** A content block of the Messages API. */
 export type Block = { type: string } & Record<string, unknown>
@@ -21,12 +22,14 @@ export interface Conversation {
   messages: { role: 'user' | 'assistant'; content: Block[] }[]
   /** Names of the tools called in the history. */
   called: Set<string>
-  /** Whether the answer continues an assistant turn, because tool results or an assistant message come last. Such a turn cannot resume thinking: its thoughts are missing, as OpenAI's form has no place for them. */
+  /** Whether the answer continues an assistant turn that does not begin with a thought, because tool results or an assistant message come last. Such a turn cannot resume thinking with a budget. */
   continuesTurn: boolean
   /** Fields of messages and parts that the API does not support. */
   dropped: Set<string>
-  /** Whether the system messages were sent as a user turn, because there are no other messages. */
+  /** Whether a user turn was added: the system messages, because there are no other messages, or one that asks to go on. */
   emulated: boolean
+  /** The fields of the messages that have thoughts among their blocks. */
+  thoughtFields: Set<string>
 }
 
 const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
@@ -122,14 +125,31 @@ function toResult(message: Extract<ChatMessage, { role: 'tool' }>, id: string, d
   return result
 }
 
-/** Converts the messages of a request. @throws ApiError 400 for content that the Messages API does not support */
-export function toConversation(request: ChatCompletionRequest): Conversation {
+const isResult = ({ content }: { content: Block[] }): boolean => content[0]?.type === 'tool_result'
+
+/** Whether a block is a thought. */
+export const isThought = (block: Block | undefined): boolean =>
+  block?.type === 'thinking' || block?.type === 'redacted_thinking'
+
+/** The first block of the assistant turn that tool results continue. A turn has all calls and results since the last message of the user. */
+function openingOf(messages: Conversation['messages']): Block | undefined {
+  const asked = messages.findLastIndex((message) => message.role === 'user' && !isResult(message))
+  return messages[asked + 1]?.content[0]
+}
+
+/**
+ * Converts the messages of a request.
+ * @param prefill whether the model continues an assistant message that comes last
+ * @throws ApiError 400 for content that the Messages API does not support
+ */
+export function toConversation(request: ChatCompletionRequest, prefill: boolean): Conversation {
   const system: Block[] = request.system ? toBlocks(request.system, new Set()) : []
   const turns: Turn[] = []
   const toId = toolIds()
   const calls = openCalls<string>()
   const called = new Set<string>()
   const dropped = new Set<string>()
+  const thoughtFields = new Set<string>()
 
   const turn = (role: Turn['role']): Turn => {
     const last = turns.at(-1)
@@ -141,15 +161,25 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
 
   const ofArguments = jsonCount()
   const addAssistant = (message: Extract<ChatMessage, { role: 'assistant' }>): void => {
-    const blocks = toBlocks(message.content ?? '', dropped)
-    if (typeof message['refusal'] === 'string') append(blocks, toBlocks(message['refusal'], dropped))
+    const said = toBlocks(message.content ?? '', dropped)
+    if (typeof message['refusal'] === 'string') append(said, toBlocks(message['refusal'], dropped))
     if (message['audio']) throw refused('audio of an earlier answer')
-    for (const call of message.tool_calls ?? []) {
+    const { thoughts, field } = thoughtsOf(message)
+    const made = message.tool_calls ?? []
+    // A message cannot end with a thought.
+    const kept = said.length + made.length > 0 ? thoughts : []
+    if (field) (kept.length > 0 ? thoughtFields : dropped).add(field)
+    const before = new Map<unknown, Block[]>(made.map(({ id }) => [id, []]))
+    const blocks: Block[] = []
+    for (const thought of kept) (before.get(thought.before) ?? blocks).push(thought.block)
+    append(blocks, said)
+    for (const call of made) {
       if (call.type === 'custom') throw refused('custom tools')
       const { name, arguments: text } = call.function
       called.add(name)
       const id = toId(call.id)
       calls.add(call.id, id)
+      append(blocks, before.get(call.id)!.splice(0))
       blocks.push({ type: 'tool_use', id, name, input: parseArguments(name, text, ofArguments), ...cached(call) })
     }
     append(turn('assistant').blocks, marked(blocks, message))
@@ -157,6 +187,8 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
 
   for (const message of request.messages) {
     if (message.name && message.role !== 'function') dropped.add('messages.name')
+    // Answers of Claude have no images.
+    if (message.role === 'assistant' && message['images']) dropped.add('messages.images')
     switch (message.role) {
       case 'system':
       case 'developer':
@@ -187,19 +219,22 @@ export function toConversation(request: ChatCompletionRequest): Conversation {
     throw invalid('A user message has no content')
   const messages = said.filter(({ content }) => content.length > 0)
   // The API rejects an empty list of messages, even with a system prompt.
-  const emulated = messages.length === 0
-  if (emulated) messages.push({ role: 'user', content: system.splice(0) })
+  const alone = messages.length === 0
+  if (alone) messages.push({ role: 'user', content: system.splice(0) })
   const last = messages.at(-1)!
   if (last.content.length === 0) throw invalid('The messages have no content')
   const end = last.content.at(-1)!
-  // A last assistant message is a prefill, and the API rejects trailing white space in it.
-  if (end.type === 'text' && last.role === 'assistant') end['text'] = (end['text'] as string).trimEnd()
+  const goesOn = last.role === 'assistant' && end.type === 'text'
+  if (goesOn && !prefill) messages.push({ role: 'user', content: [{ type: 'text', text: GO_ON }] })
+  // The API rejects trailing white space in an assistant message that it continues.
+  else if (goesOn) end['text'] = (end['text'] as string).trimEnd()
   return {
     system,
     messages,
     called,
-    continuesTurn: last.role === 'assistant' || last.content[0]?.type === 'tool_result',
+    continuesTurn: last.role === 'assistant' || (isResult(last) && !isThought(openingOf(messages))),
     dropped,
-    emulated,
+    emulated: alone || (goesOn && !prefill),
+    thoughtFields,
   }
 }

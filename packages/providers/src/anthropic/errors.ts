@@ -1,5 +1,6 @@
 import type { UpstreamError } from '@turnpike/core'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
+import { errorText } from '../error-text.js'
 import { faultOf, statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
 
@@ -18,25 +19,24 @@ const statuses: Record<string, number> = {
 
 /** Messages of a 400 for an account that cannot pay. */
 const unpaid = /^(your credit balance is too low|you have reached your specified api usage limits)/i
-/** Messages for a prompt over the context window, by itself or with `max_tokens`. */
-const tooLong = /prompt is too long|exceed context limit/i
 
-/** Parses `{type: "error", error: {type, message}}`. An account that cannot pay, and a prompt that is too long, are told by the message alone. */
-export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
-  const { error } = (body ?? {}) as { error?: { message?: unknown } | null }
-  const text = typeof error?.message === 'string' ? error.message : ''
-  const message = text || undefined
+/** Parses `{type: "error", error: {type, message}}`. An account that cannot pay is told by the message alone. */
+export function errors(answer: ErrorAnswer): ErrorMeaning {
+  const { header, body } = answer
+  const message = errorText(body)
   return {
     message,
-    ...faultOf(status, message, unpaid.test(text)),
-    code: tooLong.test(text) ? 'context_length_exceeded' : undefined,
+    ...faultOf(answer, message, unpaid.test(message ?? '')),
+    code: undefined,
     retryAfter: retryAfter(header('retry-after')),
   }
 }
 
-/** The error in the body of a 200 response or in a stream event; undefined if there is none. */
+/** The error in the body of a 200 response or in a stream event, also in OpenAI's form, as proxies have it; undefined if there is none. */
 export function toldError(provider: string, body: unknown, begun: boolean): UpstreamError | undefined {
-  const { type, error } = (body ?? {}) as { type?: unknown; error?: { type?: string } | null }
-  if (type !== 'error') return undefined
-  return statusError(provider, errors, { status: Number(statuses[error?.type ?? '']) || 500, body }, begun)
+  const { type, error } = (body ?? {}) as { type?: unknown; error?: { type?: string; code?: unknown } | null }
+  if (type !== 'error' && !error) return undefined
+  const code = Number(error?.code)
+  const status = statuses[error?.type ?? ''] ?? (code >= 400 && code <= 599 ? code : 500)
+  return statusError(provider, errors, { status, body }, begun)
 }

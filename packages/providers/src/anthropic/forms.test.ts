@@ -133,7 +133,7 @@ describe('response formats', () => {
   it('allow any JSON without a schema', () => {
     for (const model of ['claude-sonnet-4-5', 'claude-sonnet-4']) {
       const sent = body({ response_format: { type: 'json_schema', json_schema: { name: 'x' } } }, model)
-      expect(sent['system']).toEqual([text('Answer with a JSON object and nothing else.')])
+      expect(sent['system']).toEqual([text('Answer with a JSON object and nothing else, without a code fence.')])
       expect(sent).not.toHaveProperty('output_config')
       expect(sent).not.toHaveProperty('tools')
     }
@@ -185,7 +185,7 @@ describe('response formats', () => {
 
   it('request json_object in the prompt', () => {
     expect(body({ response_format: { type: 'json_object' } })['system']).toEqual([
-      text('Answer with a JSON object and nothing else.'),
+      text('Answer with a JSON object and nothing else, without a code fence.'),
     ])
   })
 })

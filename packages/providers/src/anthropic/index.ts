@@ -15,12 +15,17 @@ import { streamDecoder } from './stream.js'
 export interface AnthropicOptions extends FamilyOptions {
   /** The base URL of the API, without `/v1`; default `https://api.anthropic.com`. */
   baseURL?: string
+  /**
+   * The maximum output tokens of a model that the adapter does not know, as a public table tells them; default that of the newest
+   * known model for newer ones, else 4,096.
+   */
+  maxOutput?: (model: string) => number | undefined
 }
 
-/** The adapter between Chat Completions and the Messages API. */
-export const anthropicChat = (provider: string): ChatAdapter => ({
+/** The adapter between Chat Completions and the Messages API. @param maxOutput see {@link AnthropicOptions} */
+export const anthropicChat = (provider: string, maxOutput?: AnthropicOptions['maxOutput']): ChatAdapter => ({
   oneChoice: true,
-  request: toRequest,
+  request: (request) => toRequest(request, maxOutput?.(request.model)),
   response: (body, request) => toResponse(provider, body as Message, request),
   usage: ({ usage }: Message) => (usage ? toUsage(usage) : undefined),
   stream: (request) => streamDecoder(provider, request),
@@ -31,7 +36,6 @@ const family = {
   id: 'anthropic',
   baseURL: 'https://api.anthropic.com',
   headers: (apiKey: string) => ({ 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }),
-  chat: anthropicChat,
   catalogue: anthropicCatalogue,
   modelsPath: '/v1/models',
   owns: isAnthropicModel,
@@ -41,4 +45,5 @@ const family = {
  * Creates a provider of the Anthropic family.
  * @example anthropic({ apiKey: process.env.ANTHROPIC_API_KEY })
  */
-export const anthropic = (options: AnthropicOptions): Provider => familyProvider(family, options)
+export const anthropic = (options: AnthropicOptions): Provider =>
+  familyProvider({ ...family, chat: (provider) => anthropicChat(provider, options.maxOutput) }, options)

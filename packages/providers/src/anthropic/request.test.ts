@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Messages } from '../../../../test/support/anthropic.js'
 import { hi, body, notes, refusal, text, call, tool, noArguments } from '../../../../test/support/anthropic.js'
+import { anthropic } from './index.js'
 
 describe('parameters', () => {
   it('accept stop as a string or a list, and omit blanks', () => {
@@ -18,12 +19,39 @@ describe('parameters', () => {
     [{ stream: true }, 'claude-sonnet-4-0', 64_000],
     [{}, 'claude-3-haiku-20240307', 4_096],
     [{ stream: true }, 'claude-unheard-of', 4_096],
+    // Models that think by default have room for it.
+    [{}, 'claude-opus-5', 24_576],
+    [{}, 'claude-sonnet-5', 24_576],
+    [{ reasoning_effort: 'max' }, 'claude-opus-4-8', 40_960],
+    [{ reasoning_effort: 'none' }, 'claude-sonnet-5', 8_192],
+    [{ max_tokens: 100, reasoning_effort: 'high' }, 'claude-opus-4-8', 100],
+    // What is newer than known is as the newest known.
+    [{ stream: true }, 'claude-opus-4-9', 128_000],
+    [{ stream: true }, 'claude-haiku-6', 128_000],
+    [{ stream: true }, 'claude-opus-6', 128_000],
+    [{}, 'claude-saga-7-1', 24_576],
+    [{}, 'claude-fable-6-2', 24_576],
+    [{ max_tokens: 999_999 }, 'claude-sonnet-7-20270101', 128_000],
     [{ max_tokens: 100 }, 'claude-sonnet-4-5', 100],
     [{ max_tokens: 100, max_completion_tokens: 50 }, 'claude-sonnet-4-5', 50],
     [{ max_tokens: 999_999 }, 'claude-sonnet-4-5', 64_000],
     [{ max_tokens: 999_999 }, 'claude-unheard-of', 999_999],
   ])('always include max_tokens: %j for %s is %i', (given, model, most) => {
     expect(body(given, model)['max_tokens']).toBe(most)
+  })
+
+  it('include what is told of a model that is not known', () => {
+    const told: Record<string, number> = { 'claude-nano-6': 32_000, 'claude-sonnet-4-5': 1, 'claude-unheard-of': 9_000 }
+    const { chat } = anthropic({ apiKey: 'none', maxOutput: (model) => told[model] })
+    const most = (model: string, max_tokens?: number) =>
+      chat!.maxOutput!({
+        model,
+        messages: [{ role: 'user', content: 'Hi' }],
+        stream: true,
+        ...(max_tokens && { max_tokens }),
+      })
+    expect(Object.keys(told).map((model) => most(model))).toEqual([32_000, 64_000, 9_000])
+    expect([most('claude-nano-6', 50_000), most('claude-opus-6')]).toEqual([32_000, 128_000])
   })
 
   it('report which of two limits is used', () => {
@@ -137,7 +165,15 @@ describe('parameters', () => {
     expect(of('xhigh', 'claude-opus-5')).toEqual([adaptive, { effort: 'xhigh' }])
     expect(of('none', 'claude-sonnet-5')).toEqual([{ type: 'disabled' }, undefined])
     expect(of('none', 'claude-3-5-haiku-latest')).toEqual([undefined, undefined])
-    for (const model of ['claude-fable-5', 'claude-mythos-preview', 'claude-sonnet-5-5']) {
+    expect(of('none', 'claude-sonnet-5-5')).toEqual([{ type: 'between_tools' }, undefined])
+    expect(of('none', 'claude-haiku-5-5')).toEqual([{ type: 'disabled' }, undefined])
+    for (const model of [
+      'claude-fable-5',
+      'claude-mythos-preview',
+      'claude-opus-5-5',
+      'claude-fable-5-2',
+      'claude-x-7',
+    ]) {
       // Thinking cannot be disabled in these models.
       expect(of('none', model)).toEqual([{ type: 'adaptive' }, { effort: 'low' }])
       expect(notes({ temperature: 0.5 }, model)).toEqual(['dropped temperature'])
@@ -158,9 +194,19 @@ describe('parameters', () => {
     expect(notes({ reasoning_effort: 'high', tools: [tool('f')], messages })).toEqual(['dropped reasoning_effort'])
     const begun: Messages = [...hi, { role: 'assistant', content: 'It is' }]
     expect(notes({ reasoning_effort: 'high', messages: begun })).toEqual(['dropped reasoning_effort'])
-    // Only thinking with a budget requires the previous thinking blocks.
+    // Only thinking with a budget requires the earlier thoughts.
     const goesOn = body({ reasoning_effort: 'low', tools: [tool('f')], messages }, 'claude-opus-4-8')
     expect(goesOn['output_config']).toEqual({ effort: 'low' })
+  })
+
+  it('report images of earlier answers, which Claude does not take', () => {
+    const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }]
+    const messages = [
+      { role: 'user', content: 'a' },
+      { role: 'assistant', content: 'b', images },
+      { role: 'user', content: 'c' },
+    ]
+    expect(notes({ messages: messages as never })).toEqual(['dropped messages.images'])
   })
 
   it('report the names of dropped fields', () => {

@@ -1,14 +1,15 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
+import { toInstruction } from '../format-in-words.js'
 import type { Effort, NoteDown } from '../request-fields.js'
 import { effortOf, formatOf, sharedFields, stopsOf, takeNotes } from '../request-fields.js'
 import type { Conversation } from './content.js'
-import { refused, toConversation } from './content.js'
+import { isThought, refused, toConversation } from './content.js'
 import type { Traits } from './models.js'
 import { traitsOf } from './models.js'
-import { strictSchema } from './schema.js'
+import { MOST_COMPLEX, strictSchema, withRoot } from './schema.js'
 import type { Choice } from './tools.js'
-import { inputSchema, isEnforced, jsonTool, toTools } from './tools.js'
+import { inputSchema, isEnforced, isForced, jsonTool, toTools } from './tools.js'
 
 /** Default of `max_tokens` for an answer that is not streamed (ruling 23). */
 const DEFAULT_OUTPUT = 8_192
@@ -25,8 +26,6 @@ const budgets: Record<string, number> = {
   max: 32_768,
 }
 
-const JSON_ONLY = 'Answer with a JSON object and nothing else.'
-
 /** The request fields that are translated. */
 const read = new Set([...sharedFields, 'user', 'safety_identifier', 'service_tier'])
 
@@ -37,29 +36,45 @@ const tiers = new Set(['auto', 'default', 'standard_only'])
 const acceptedStops = (given: string[]): string[] => given.filter((text) => text.trim() !== '')
 
 interface Thinking {
-  thinking?:
-    | { type: 'disabled' }
-    | { type: 'adaptive'; display: string | undefined }
-    | { type: 'enabled'; budget_tokens: number }
+  thinking?: {
+    type: 'adaptive' | 'enabled' | 'disabled' | 'between_tools'
+    display?: string | undefined
+    budget_tokens?: number
+    block_binding?: object
+  }
   effort?: string
   maxTokens: number
 }
 
-/** Translates `reasoning_effort`, and raises `max_tokens` by the thinking budget. */
+/** The tokens of an answer: those that a request asks for, or by default. */
+interface AnswerTokens {
+  tokens: number
+  asked: boolean
+}
+
+/** Translates `reasoning_effort`. A budget raises `max_tokens`, and so does any thinking where the request has none. */
 function toThinking(
   effort: Effort | undefined,
   traits: Traits,
   forced: boolean,
   continuesTurn: boolean,
-  maxTokens: number,
+  { tokens, asked }: AnswerTokens,
   note: NoteDown,
 ): Thinking {
-  if (effort === undefined || (effort === 'none' && traits.thinking === 'none')) return { maxTokens }
-  if (effort === 'none' && !traits.alwaysThinks) return { thinking: { type: 'disabled' }, maxTokens }
-  // The API rejects thinking with a forced tool call, and a budget in a turn that is continued without its earlier thoughts.
-  if (traits.thinking === 'none' || forced || (continuesTurn && traits.thinking === 'budget')) {
+  const most = traits.maxOutput ?? Infinity
+  const withRoom = (room: string): number => (asked ? tokens : Math.min(most, tokens + budgets[room]!))
+  const off = traits.unthinking && { type: traits.unthinking }
+  // The API rejects thinking with a forced call. Models whose thinking cannot be turned off do not think before such a call.
+  if (forced) {
+    if (effort !== undefined && effort !== 'none') note('reasoning_effort', 'dropped')
+    return { ...(traits.thinksByDefault && off && { thinking: off }), maxTokens: tokens }
+  }
+  if (effort === undefined) return { maxTokens: traits.thinksByDefault ? withRoom('high') : tokens }
+  if (effort === 'none' && off) return { ...(traits.thinking !== 'none' && { thinking: off }), maxTokens: tokens }
+  // The API rejects a budget in a turn that is continued without its earlier thoughts.
+  if (traits.thinking === 'none' || (continuesTurn && traits.thinking === 'budget')) {
     note('reasoning_effort', 'dropped')
-    return { maxTokens }
+    return { maxTokens: tokens }
   }
   if (traits.thinking === 'effort') {
     const least = effort === 'none' || effort === 'minimal'
@@ -67,25 +82,24 @@ function toThinking(
     if (known !== effort) note('reasoning_effort', 'clamped')
     // Models after 4.6 omit their thoughts by default.
     const display = effort === 'none' ? undefined : 'summarized'
-    return { thinking: { type: 'adaptive', display }, effort: known, maxTokens }
+    return { thinking: { type: 'adaptive', display }, effort: known, maxTokens: withRoom(known) }
   }
-  const most = traits.maxOutput ?? Infinity
   // max_tokens may reduce the budget, but not below half of the model's maximum: the other half is enough for any answer.
-  const budget = Math.min(budgets[effort]!, Math.max(most - maxTokens, most / 2))
-  return { thinking: { type: 'enabled', budget_tokens: budget }, maxTokens: Math.min(most, maxTokens + budget) }
+  const budget = Math.min(budgets[effort]!, Math.max(most - tokens, most / 2))
+  return { thinking: { type: 'enabled', budget_tokens: budget }, maxTokens: Math.min(most, tokens + budget) }
 }
 
-function toMaxTokens(request: ChatCompletionRequest, { maxOutput }: Traits, note: NoteDown): number {
+function toAnswerTokens(request: ChatCompletionRequest, { maxOutput }: Traits, note: NoteDown): AnswerTokens {
   const { max_tokens, max_completion_tokens } = request
   if (max_tokens && max_completion_tokens) note('max_tokens', 'dropped')
   const wanted = max_completion_tokens || max_tokens
   if (!wanted) {
     const most = maxOutput ?? UNKNOWN_OUTPUT
-    return request.stream ? most : Math.min(most, DEFAULT_OUTPUT)
+    return { tokens: request.stream ? most : Math.min(most, DEFAULT_OUTPUT), asked: false }
   }
-  if (maxOutput === undefined || wanted <= maxOutput) return wanted
+  if (maxOutput === undefined || wanted <= maxOutput) return { tokens: wanted, asked: true }
   note(max_completion_tokens ? 'max_completion_tokens' : 'max_tokens', 'clamped')
-  return maxOutput
+  return { tokens: maxOutput, asked: true }
 }
 
 /** The sampling parameters that the model accepts. */
@@ -122,43 +136,68 @@ function toUserId(request: ChatCompletionRequest, note: NoteDown): string | unde
   return undefined
 }
 
-/** Builds a request of the Messages API. @throws ApiError 400 for what it does not support */
-export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
+/** The beta in which a request can have thoughts whose preceding conversation changed left out, where it would fail (Claude's docs, "Preserved thinking"). */
+const BINDING = {
+  headers: { 'anthropic-beta': 'thinking-binding-controls-2026-08-01' },
+  block_binding: { prefix_mismatch_behavior: 'drop_block' },
+}
+
+/**
+ * Builds a request of the Messages API.
+ * @param maxOutput the maximum output tokens of a model that the adapter does not know
+ * @throws ApiError 400 for what it does not support
+ */
+export function toRequest(request: ChatCompletionRequest, maxOutput?: number): UpstreamRequest {
   const { notes, note } = takeNotes(request, read)
 
-  const traits = traitsOf(request.model)
-  const { system, messages, called, continuesTurn, dropped, emulated }: Conversation = toConversation(request)
-  for (const field of dropped) note(field, 'dropped')
-  if (emulated) note('messages', 'emulated')
-  const { tools, choice: chosen } = toTools(request, called, traits, note)
-  let choice = chosen
-
+  const traits = traitsOf(request.model, maxOutput)
   const format = formatOf(request)
   const schema = format.type === 'json_schema' ? format.json_schema.schema : undefined
-  const enforced = schema !== undefined && isEnforced(schema, traits)
+  const left = { ...MOST_COMPLEX }
+  const enforced = schema !== undefined && isEnforced(schema, traits, left)
+
+  // An enforced schema and a message to continue exclude each other.
+  const conversation: Conversation = toConversation(request, traits.prefill && !enforced)
+  const { system, called, continuesTurn, dropped, emulated, thoughtFields } = conversation
+  if (emulated) note('messages', 'emulated')
+  const { tools, choice: chosen } = toTools(request, called, traits, left, note)
+  let choice = chosen
+
   const tool = jsonTool(request)
   if (tool) {
-    if ((schema as { type?: unknown }).type !== 'object') throw refused('a JSON Schema whose root is no object')
+    const root = withRoot(schema as Record<string, unknown>)
+    if (root['type'] !== 'object') throw refused('a JSON Schema whose root is no object')
     note('response_format', 'emulated')
-    tools.push({ name: tool, input_schema: inputSchema(schema as object, 'a JSON Schema') })
+    tools.push({ name: tool, input_schema: inputSchema(root, 'a JSON Schema') })
     const only: Choice = choice?.type === 'none' ? { type: 'tool', name: tool } : { type: 'any' }
     choice = { ...only, disable_parallel_tool_use: true }
-  } else if (schema && !enforced) note('response_format', 'dropped')
-  if (format.type === 'json_object') {
+  } else if (schema && !enforced && traits.forced) note('response_format', 'dropped')
+  else if (format.type !== 'text' && !enforced) {
     note('response_format', 'emulated')
-    system.push({ type: 'text', text: JSON_ONLY })
+    system.push({ type: 'text', text: toInstruction(format) })
   }
 
-  const forced = choice?.type === 'any' || choice?.type === 'tool'
-  const { thinking, effort, maxTokens } = toThinking(
+  const planned = toThinking(
     effortOf(request),
     traits,
-    forced,
+    isForced(choice),
     continuesTurn,
-    toMaxTokens(request, traits, note),
+    toAnswerTokens(request, traits, note),
     note,
   )
-  const thinks = thinking !== undefined && thinking.type !== 'disabled'
+  const { effort, maxTokens } = planned
+  let { thinking } = planned
+  const told = thinking?.type === 'adaptive' || thinking?.type === 'enabled'
+  const thinks = told || (thinking === undefined && traits.thinksByDefault)
+  const { messages } = conversation
+  if (!thinks && thoughtFields.size > 0) {
+    for (const message of messages) message.content = message.content.filter((block) => !isThought(block))
+    for (const field of thoughtFields) dropped.add(field)
+  }
+  for (const field of dropped) note(field, 'dropped')
+  const bound = thinks && traits.bound && thoughtFields.size > 0
+  if (bound) thinking = { type: 'adaptive', ...thinking, block_binding: BINDING.block_binding }
+
   const userId = toUserId(request, note)
   const tier = request['service_tier'] as string | undefined
   // Claude's other tiers are bought in advance or asked for in other ways.
@@ -179,7 +218,7 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
     metadata: userId ? { user_id: userId } : undefined,
     service_tier: tier && (tier === 'auto' ? tier : 'standard_only'),
     stream: request.stream || undefined,
-    ...toSampling(request, traits, thinks, note),
+    ...toSampling(request, traits, told, note),
   }
-  return { path: '/v1/messages', body, notes, maxOutput: maxTokens }
+  return { path: '/v1/messages', body, notes, maxOutput: maxTokens, headers: bound ? BINDING.headers : undefined }
 }

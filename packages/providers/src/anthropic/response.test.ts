@@ -140,6 +140,47 @@ describe('a whole answer', () => {
     })
   })
 
+  it('counts the cache by life time where nothing else does', () => {
+    const cache_creation = { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 20 }
+    for (const total of [undefined, null, 0]) {
+      const usage = { input_tokens: 5, cache_creation_input_tokens: total, cache_creation, output_tokens: 1 }
+      expect(choice({ content: [text('x')], usage }).usage).toMatchObject({
+        prompt_tokens: 125,
+        prompt_tokens_details: { cache_write_tokens: 120, cache_write_1h_tokens: 20 },
+      })
+    }
+  })
+
+  it('counts iterations that the totals leave out, and no others', () => {
+    const iteration = (type: string) => ({
+      type,
+      input_tokens: 10,
+      cache_read_input_tokens: 3,
+      cache_creation: { ephemeral_1h_input_tokens: 2 },
+      output_tokens: 4,
+    })
+    const iterations = ['message', 'compaction', 'advisor_message', 'fallback_message'].map(iteration)
+    const usage = { input_tokens: 100, output_tokens: 50, iterations: [...iterations, null] }
+    expect(choice({ content: [text('x')], usage }).usage).toMatchObject({
+      prompt_tokens: 130,
+      completion_tokens: 58,
+      total_tokens: 188,
+      prompt_tokens_details: { cached_tokens: 6, cache_write_tokens: 4, cache_write_1h_tokens: 4 },
+    })
+  })
+
+  it('tells the tier, the region, the speed and the use of server tools', () => {
+    const of = (usage: object) =>
+      JSON.parse(JSON.stringify(choice({ content: [text('x')], usage: { input_tokens: 1, ...usage } }).usage)) as object
+    const told = { service_tier: 'priority', inference_geo: 'us', speed: 'fast' }
+    const server_tool_use = { web_search_requests: 2, web_fetch_requests: 0 }
+    expect(of({ ...told, server_tool_use })).toMatchObject({ ...told, server_tool_use })
+    const usual = { service_tier: 'standard', inference_geo: 'global', speed: 'standard' }
+    const none = { web_search_requests: 0, web_fetch_requests: 0 }
+    for (const name of ['service_tier', 'inference_geo', 'speed', 'server_tool_use'])
+      expect(of({ ...usual, server_tool_use: none })).not.toHaveProperty(name)
+  })
+
   it('counts null as 0', () => {
     const nulls = {
       input_tokens: 5,

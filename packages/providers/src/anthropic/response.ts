@@ -1,16 +1,17 @@
 import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
 import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
+import { finishReason } from '../finish-reasons.js'
 import type { UpstreamUsage } from './answer.js'
-import { toFinishReason, toUsage } from './answer.js'
+import { toUsage } from './answer.js'
 import { toldError } from './errors.js'
+import type { Thought, ThoughtFields } from './thoughts.js'
+import { thoughtCarrier } from './thoughts.js'
 import { jsonTool } from './tools.js'
 
 /** A content block of an answer. Types without an equivalent in OpenAI's form are ignored. */
-export interface AnswerBlock {
-  type: string
+export interface AnswerBlock extends Thought {
   text?: string
-  thinking?: string
   id?: string
   name?: string
   input?: unknown
@@ -31,20 +32,28 @@ export function toResponse(provider: string, body: Message, request: ChatComplet
   if (!Array.isArray(body.content))
     throw toldError(provider, body, false) ?? malformed(provider, 'The answer has no content')
   const json = jsonTool(request)
-  const reason = toFinishReason(body.stop_reason)
+  const reason = finishReason(provider, body.stop_reason)
   const calls: ToolCall[] = []
   let text = ''
   let thoughts = ''
+  const carrier = thoughtCarrier()
+  const carried: ThoughtFields = { reasoning_details: [], thinking_blocks: [] }
   for (const block of body.content) {
-    if (block.type === 'text') text += block.text ?? ''
-    else if (block.type === 'thinking') thoughts += block.thinking ?? ''
-    else if (block.type === 'tool_use') {
+    if (block.type === 'text') {
+      carrier.move(carried)
+      text += block.text ?? ''
+    } else if (block.type === 'tool_use') {
       const { id = newToolCallId(), name = '' } = block
       const input = JSON.stringify(block.input ?? {})
+      carrier.move(carried, name === json ? undefined : id)
       if (name === json) text = input
       else calls.push({ id, type: 'function', function: { name, arguments: checkArguments(input, reason, provider) } })
+    } else {
+      if (block.type === 'thinking') thoughts += block.thinking ?? ''
+      carrier.add(block)
     }
   }
+  carrier.move(carried)
   const refusal = reason === 'content_filter' ? body.stop_details?.explanation : undefined
   const called = calls.length > 0
   return {
@@ -60,6 +69,7 @@ export function toResponse(provider: string, body: Message, request: ChatComplet
           content: text || (called || refusal ? null : ''),
           refusal: refusal ?? null,
           ...(thoughts && { reasoning_content: thoughts }),
+          ...(carried.reasoning_details.length > 0 && carried),
           ...(called && { tool_calls: calls }),
         },
         logprobs: null,

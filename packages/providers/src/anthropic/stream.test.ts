@@ -154,14 +154,71 @@ describe('a stream of Claude', () => {
     })
   })
 
-  it('returns thinking as reasoning_content', () => {
-    const thought = [
-      block(0, { type: 'thinking', thinking: '' }),
-      delta(0, { type: 'thinking_delta', thinking: 'Hm' }),
-      delta(0, { type: 'signature_delta', signature: 's' }),
-      stop(0),
-    ]
-    expect(deltas(start(), ...thought, ...text(1, 'Yes'), end('end_turn'), last).deltas).toEqual([
+  const thought = (index: number, thinking: string, signature: string) => [
+    block(index, { type: 'thinking', thinking: '', signature: '' }),
+    delta(index, { type: 'thinking_delta', thinking }),
+    ...[signature.slice(0, 2), signature.slice(2)].map((part) =>
+      delta(index, { type: 'signature_delta', signature: part }),
+    ),
+    stop(index),
+  ]
+  const carried = (index: number, thinking: string, signature: string, id: string | null = null) => ({
+    reasoning_details: [
+      { type: 'reasoning.text', text: thinking, signature, id, format: 'anthropic-claude-v1', index },
+    ],
+    thinking_blocks: [{ type: 'thinking', thinking, signature }],
+  })
+
+  it('returns thinking as reasoning_content, and whole with its signature', () => {
+    expect(deltas(start(), ...thought(0, 'Hm', 'sig'), ...text(1, 'Yes'), end('end_turn'), last).deltas).toEqual([
+      role,
+      { reasoning_content: 'Hm' },
+      carried(0, 'Hm', 'sig'),
+      { content: 'Yes' },
+    ])
+  })
+
+  it('returns a signature without a text, and a thought that is redacted', () => {
+    const redacted = [block(1, { type: 'redacted_thinking', data: 'secret' }), stop(1)]
+    expect(
+      deltas(start(), ...thought(0, '', 'sig'), ...redacted, ...text(2, 'Yes'), end('end_turn'), last).deltas,
+    ).toEqual([
+      role,
+      {
+        reasoning_details: [
+          ...carried(0, '', 'sig').reasoning_details,
+          { type: 'reasoning.encrypted', data: 'secret', id: null, format: 'anthropic-claude-v1', index: 1 },
+        ],
+        thinking_blocks: [
+          { type: 'thinking', thinking: '', signature: 'sig' },
+          { type: 'redacted_thinking', data: 'secret' },
+        ],
+      },
+      { content: 'Yes' },
+    ])
+  })
+
+  it('names the call that a thought precedes', () => {
+    const events = [...thought(0, 'a', 'sa'), ...text(1, 'Now'), ...thought(2, 'b', 'sb'), ...tool(3, 'x', 'f', '{}')]
+    expect(deltas(start(), ...events, ...thought(4, 'c', 'sc'), end('tool_use'), last).deltas).toEqual([
+      role,
+      { reasoning_content: 'a' },
+      carried(0, 'a', 'sa'),
+      { content: 'Now' },
+      { reasoning_content: 'b' },
+      carried(1, 'b', 'sb', 'x'),
+      toolStart(0, 'x', 'f'),
+      toolPart(0, '{}'),
+      { reasoning_content: 'c' },
+      carried(2, 'c', 'sc'),
+    ])
+  })
+
+  it('returns no thought that is not signed, or is cut', () => {
+    const cut = thought(0, 'Hm', 'sig').slice(0, 3)
+    expect(deltas(start(), ...cut, end('max_tokens'), last).deltas).toEqual([role, { reasoning_content: 'Hm' }])
+    const unsigned = [...thought(0, 'Hm', ''), ...text(1, 'Yes')]
+    expect(deltas(start(), ...unsigned, end('end_turn'), last).deltas).toEqual([
       role,
       { reasoning_content: 'Hm' },
       { content: 'Yes' },

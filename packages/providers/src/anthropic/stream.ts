@@ -1,13 +1,17 @@
 import type { ChatCompletionRequest, ChatDelta } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
 import { chunkBuilder } from '../chunk-builder.js'
+import { DONE } from '../events.js'
 import { malformed } from '../failures.js'
+import { toFinishReason } from '../finish-reasons.js'
 import { parseJson } from '../json.js'
 import type { UpstreamUsage } from './answer.js'
-import { toFinishReason, toUsage } from './answer.js'
+import { laterReport, toUsage } from './answer.js'
 import { toldError } from './errors.js'
 import { jsonTool } from './tools.js'
 import type { AnswerBlock, Message } from './response.js'
+import type { Thought, ThoughtFields } from './thoughts.js'
+import { isSigned, thoughtCarrier } from './thoughts.js'
 
 /** A stream event. Unknown types are ignored. */
 interface StreamEvent {
@@ -19,6 +23,7 @@ interface StreamEvent {
     type?: string
     text?: string
     thinking?: string
+    signature?: string
     partial_json?: string
     stop_reason?: string | null
     stop_details?: { explanation?: string | null } | null
@@ -32,6 +37,8 @@ interface Open {
   add(text: string): void
   /** Whether it is a tool call without arguments so far. */
   bare?: boolean
+  /** The thought that it is, as far as it was received. */
+  thought?: Thought
 }
 
 /** Decodes the events of one stream of the Messages API. */
@@ -43,26 +50,40 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   let usage: UpstreamUsage = {}
   let done = false
 
-  /** Counts are cumulative: a later count replaces an earlier one unless it is null or absent. */
   const report = (later: UpstreamUsage | null | undefined): void => {
     if (!later) return
-    for (const key in later) if (later[key] !== null && later[key] !== undefined) usage[key] = later[key]
+    usage = laterReport(usage, later)
     builder.report(toUsage(usage))
   }
 
   const say = (content: string): void => builder.delta(0, { content })
   const think = (reasoning_content: string): void => builder.delta(0, { reasoning_content } as ChatDelta)
+  const thoughts = thoughtCarrier()
+  /** Sends the thoughts so far. They wait for the block that follows, because one that precedes a tool call is sent back before it. */
+  const carry = (call?: string): void => {
+    const fields: ThoughtFields = { reasoning_details: [], thinking_blocks: [] }
+    thoughts.move(fields, call)
+    if (fields.reasoning_details.length > 0) builder.delta(0, { ...fields } as ChatDelta)
+  }
 
   /** Opens a block. Types without an equivalent in OpenAI's form are ignored. */
-  const open = (index: number, { type, text, thinking, id, name = '', input }: AnswerBlock): void => {
+  const open = (index: number, block: AnswerBlock): void => {
+    const { type, text, thinking = '', id, name = '', input } = block
     if (type === 'text') {
+      carry()
       blocks.set(index, { takes: 'text_delta', add: say })
       if (text) say(text)
     } else if (type === 'thinking') {
-      blocks.set(index, { takes: 'thinking_delta', add: think })
-      if (thinking) think(thinking)
+      const thought: Thought = { type, thinking: '', signature: '' }
+      const add = (fragment: string): void => {
+        thought.thinking += fragment
+        think(fragment)
+      }
+      blocks.set(index, { takes: 'thinking_delta', add, thought })
+      if (thinking) add(thinking)
     } else if (type === 'tool_use') {
       let add = say
+      carry(name === json ? undefined : id)
       if (name !== json) {
         const tool = builder.tool(0, { id, name })
         add = (fragment) => builder.toolArguments(0, tool, fragment)
@@ -72,14 +93,27 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       blocks.set(index, { takes: given ? '' : 'input_json_delta', add, bare: !given })
       if (given) add(JSON.stringify(input))
     } else blocks.delete(index)
+    // A redacted thought is whole in its start event.
+    if (isSigned(block)) thoughts.add(block)
   }
 
-  const onDelta = (index: number, { type, text, thinking, partial_json }: NonNullable<StreamEvent['delta']>): void => {
+  const onDelta = (index: number, delta: NonNullable<StreamEvent['delta']>): void => {
+    const { type, text, thinking, partial_json, signature } = delta
     const block = blocks.get(index)
+    if (type === 'signature_delta' && block?.thought) block.thought.signature += signature ?? ''
     const fragment = text ?? thinking ?? partial_json
     if (!fragment || !block || block.takes !== type) return
     block.bare = false
     block.add(fragment)
+  }
+
+  /** Completes a block: empty arguments now, because clients parse them as soon as the next call begins. */
+  const close = (index: number): void => {
+    const { bare, thought } = blocks.get(index) ?? {}
+    if (bare) onDelta(index, { type: 'input_json_delta', partial_json: '{}' })
+    if (!thought) return
+    thoughts.add(thought)
+    blocks.delete(index)
   }
 
   const start = (message: Message): void => {
@@ -99,19 +133,26 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
 
   const end = ({ stop_reason, stop_details }: NonNullable<StreamEvent['delta']>): void => {
     if (!stop_reason) return
-    const reason = toFinishReason(stop_reason)
+    carry()
+    const reason = toFinishReason(provider, stop_reason)
     if (reason === 'content_filter' && stop_details?.explanation)
       builder.delta(0, { refusal: stop_details.explanation })
     builder.finish(0, reason)
   }
 
   const onEvent = (data: string): void => {
+    if (data === DONE) return
     const value = parseJson(data)
     if (value === undefined) throw malformed(provider, 'An event of the answer is not JSON')
     const event = (value ?? {}) as StreamEvent
     switch (event.type) {
       case 'message_start':
         start(event.message ?? {})
+        break
+      // The whole answer of a server that does not stream.
+      case 'message':
+        start(event as Message)
+        done = true
         break
       case 'content_block_start':
         open(event.index ?? 0, event.content_block ?? { type: '' })
@@ -120,9 +161,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
         onDelta(event.index ?? 0, event.delta ?? {})
         break
       case 'content_block_stop':
-        // Completes empty arguments now, because clients parse them as soon as the next call begins.
-        if (blocks.get(event.index ?? 0)?.bare)
-          onDelta(event.index ?? 0, { type: 'input_json_delta', partial_json: '{}' })
+        close(event.index ?? 0)
         break
       case 'message_delta':
         report(event.usage)
@@ -131,8 +170,10 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       case 'message_stop':
         done = true
         break
-      case 'error':
-        throw toldError(provider, event, id !== undefined)!
+      default: {
+        const told = toldError(provider, event, id !== undefined)
+        if (told) throw told
+      }
     }
   }
 

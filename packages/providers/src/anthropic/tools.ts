@@ -5,7 +5,8 @@ import { allowedTools, formatOf } from '../request-fields.js'
 import { refused } from './content.js'
 import type { Traits } from './models.js'
 import { traitsOf } from './models.js'
-import { isOpen, strictSchema } from './schema.js'
+import type { Complexity } from './schema.js'
+import { complexityOf, MOST_COMPLEX, strictSchema, takes } from './schema.js'
 
 export interface Tool {
   name: string
@@ -17,20 +18,26 @@ export interface Tool {
 
 export type Choice = { type: 'auto' | 'any' | 'tool' | 'none'; name?: string; disable_parallel_tool_use?: true }
 
-/** Whether the API enforces the schema of a `response_format` for a model. */
-export const isEnforced = (schema: unknown, traits: Traits): boolean => traits.schemas && !isOpen(schema)
+/** Whether the API enforces a schema for a model. @param left what other enforced schemas of the request left; reduced by this one */
+export function isEnforced(schema: unknown, traits: Traits, left: Complexity = { ...MOST_COMPLEX }): boolean {
+  const complexity = traits.schemas ? complexityOf(schema) : undefined
+  return complexity !== undefined && takes(complexity, left)
+}
 
 /** Whether a request mentions the name `json`: it is asked for each of `n` calls, and a request may have megabytes. */
 const mentions = new WeakMap<ChatCompletionRequest, boolean>()
 
 /**
- * The name of the tool that emulates a `json_schema` that is not enforced: its input is the answer. Undefined if not needed.
+ * The name of the tool that emulates a `json_schema` that is not enforced: its input is the answer. Undefined if not needed, or if the model cannot be
+ * forced to call it.
  * It depends only on the request, so that the decoder of the answer gets the same result.
  */
 export function jsonTool(request: ChatCompletionRequest): string | undefined {
   const { tool_choice } = request
   const format = formatOf(request)
-  if (format.type !== 'json_schema' || isEnforced(format.json_schema.schema, traitsOf(request.model))) return undefined
+  if (format.type !== 'json_schema') return undefined
+  const traits = traitsOf(request.model)
+  if (!traits.forced || isEnforced(format.json_schema.schema, traits)) return undefined
   const demanded =
     typeof tool_choice === 'object'
       ? tool_choice?.type === 'function' || allowedTools(tool_choice).required
@@ -42,6 +49,9 @@ export function jsonTool(request: ChatCompletionRequest): string | undefined {
   return isTaken ? 'json_answer' : 'json'
 }
 
+/** Whether a choice forces a call. */
+export const isForced = (choice: Choice | undefined): boolean => choice?.type === 'any' || choice?.type === 'tool'
+
 /** Maximum number of strict tools in a request. */
 const MOST_STRICT = 20
 
@@ -52,12 +62,12 @@ export function inputSchema<Schema extends object>(schema: Schema, of: string): 
   return schema
 }
 
-function toTool(tool: ToolDefinition, isHeld: (strict: unknown, schema: object) => boolean, note: NoteDown): Tool {
+function toTool(tool: ToolDefinition, isHeld: (schema: object) => boolean, note: NoteDown): Tool {
   if (tool.type === 'custom') throw refused('custom tools')
   const { name, description, parameters, strict, cache_control } = tool.function
   const given = parameters?.['type'] ? parameters : { type: 'object', properties: {}, ...parameters }
   const schema = inputSchema(given, `the parameters of the tool "${name}"`)
-  const held = isHeld(strict, schema)
+  const held = strict === true && isHeld(schema)
   if (strict && !held) note('tools.function.strict', 'dropped')
   return {
     name,
@@ -68,16 +78,17 @@ function toTool(tool: ToolDefinition, isHeld: (strict: unknown, schema: object) 
   }
 }
 
-/** Translates `tools`, `tool_choice` and `parallel_tool_calls`. */
+/** Translates `tools`, `tool_choice` and `parallel_tool_calls`. @param left what other enforced schemas of the request left; tools get it in their order */
 export function toTools(
   request: ChatCompletionRequest,
   called: Set<string>,
   traits: Traits,
+  left: Complexity,
   note: NoteDown,
 ): { tools: Tool[]; choice: Choice | undefined } {
   const { tool_choice } = request
-  let left = traits.schemas ? MOST_STRICT : 0
-  const isHeld = (strict: unknown, schema: object): boolean => strict === true && !isOpen(schema) && left-- > 0
+  let strict = MOST_STRICT
+  const isHeld = (schema: object): boolean => strict > 0 && isEnforced(schema, traits, left) && strict-- > 0
   let tools = (request.tools ?? []).map((tool) => toTool(tool, isHeld, note))
   if (tools.length === 0) {
     if (typeof tool_choice === 'object' || tool_choice === 'required') throw invalid('tool_choice needs tools')
@@ -101,6 +112,10 @@ export function toTools(
     if (tools.length === 0) throw invalid('tool_choice allows none of the tools')
     choice = { type: required ? 'any' : 'auto' }
   } else if (tool_choice) throw refused('custom tools')
+  if (isForced(choice) && !traits.forced) {
+    note('tool_choice', 'clamped')
+    choice = { type: 'auto' }
+  }
   if (request['parallel_tool_calls'] === false && choice?.type !== 'none')
     choice = { type: 'auto', ...choice, disable_parallel_tool_use: true }
   return { tools, choice }

@@ -1,8 +1,8 @@
-import type { FinishReason, Usage } from '@turnpike/core'
+import type { Usage } from '@turnpike/core'
 import { newCompletionId } from '../chunk-builder.js'
 import { count } from '../count.js'
-import { malformed } from '../failures.js'
 import type { PartialArgument } from './partial-arguments.js'
+import { toExtraContent } from './signatures.js'
 
 /** A part of an answer. Fields without an equivalent in OpenAI's form are omitted. */
 export interface AnswerPart {
@@ -47,22 +47,6 @@ export const idOf = ({ responseId }: Answer): string => (responseId ? `chatcmpl-
 export const blockOf = ({ candidates, promptFeedback }: Answer): string | undefined =>
   candidates?.length || !promptFeedback ? undefined : (promptFeedback.blockReason ?? 'BLOCK_REASON_UNSPECIFIED')
 
-/** Finish reasons of answers blocked by a filter; the last is of Vertex AI. */
-export const filtered = /^(IMAGE_)?(SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII|MODEL_ARMOR)$/
-
-/** Finish reasons of answers with an invalid tool call. */
-const broken =
-  /^(MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MISSING_THOUGHT_SIGNATURE|MALFORMED_RESPONSE)$/
-
-/** Maps a finish reason. The caller turns `stop` into `tool_calls`. @throws UpstreamError for an invalid answer without usable content */
-export function toFinishReason(reason: string | undefined, usable: boolean, provider: string): FinishReason {
-  if (reason === 'MAX_TOKENS') return 'length'
-  if (filtered.test(reason ?? '')) return 'content_filter'
-  if (!usable && broken.test(reason ?? ''))
-    throw malformed(provider, `The model gave no usable answer: ${reason}`, undefined, reason)
-  return 'stop'
-}
-
 const modality = (details: unknown, name: string): number =>
   Array.isArray(details)
     ? (count(
@@ -75,6 +59,12 @@ export const hasCounts = (value: object | null | undefined): boolean =>
   typeof value === 'object' &&
   value !== null &&
   ('promptTokenCount' in value || 'candidatesTokenCount' in value || 'thoughtsTokenCount' in value)
+
+/** The service tier by the Gemini API (`serviceTier`) or Vertex AI (`trafficType`), in OpenAI's words; undefined if none is told. */
+function tierOf({ serviceTier, trafficType }: Record<string, unknown>): string | undefined {
+  const told = String(serviceTier ?? /^ON_DEMAND_(.+)/.exec(String(trafficType))?.[1] ?? '')
+  return /^[a-z]+$/i.test(told) ? told.toLowerCase() : undefined
+}
 
 /** Converts usage to OpenAI's form; undefined if there are no counts. Thoughts are completion tokens, which some models already include in `candidatesTokenCount`. */
 export function toUsage(value: object | undefined): Usage | undefined {
@@ -103,6 +93,7 @@ export function toUsage(value: object | undefined): Usage | undefined {
       audio_tokens: modality(metadata['candidatesTokensDetails'], 'AUDIO') || undefined,
       image_tokens: modality(metadata['candidatesTokensDetails'], 'IMAGE') || undefined,
     },
+    service_tier: tierOf(metadata),
   }
 }
 
@@ -130,17 +121,25 @@ export function toLogprobs({ logprobsResult }: Candidate): { content: object[]; 
   return { content, refusal: null }
 }
 
+/** Whether a part is text of the answer itself. */
+export const isText = ({ text, thought, functionCall }: AnswerPart): boolean =>
+  text !== undefined && !thought && !functionCall
+
 /** The image of a part, in base64; undefined for other media and for drafts in thoughts. */
 export function imageOf({ thought, inlineData }: AnswerPart): { mimeType: string; data: string } | undefined {
   const { mimeType, data } = inlineData ?? {}
   return thought || !data || !mimeType?.startsWith('image/') ? undefined : { mimeType, data }
 }
 
-/** Converts an image to the form that other gateways use for `message.images`; undefined if the part has none. */
+/** Converts an image to the form that other gateways use for `message.images`, with its signature; undefined if the part has none. */
 export function toImage(part: AnswerPart): object | undefined {
   const image = imageOf(part)
-  return image && { type: 'image_url', image_url: { url: `data:${image.mimeType};base64,${image.data}` } }
+  const { thoughtSignature: signature } = part
+  return (
+    image && {
+      type: 'image_url',
+      image_url: { url: `data:${image.mimeType};base64,${image.data}` },
+      ...(signature && { extra_content: toExtraContent(signature) }),
+    }
+  )
 }
-
-/** The `extra_content` of a tool call. The name is that of Google's OpenAI-compatible API; clients send it back. */
-export const toExtraContent = (signature: string): object => ({ google: { thought_signature: signature } })

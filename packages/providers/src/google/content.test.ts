@@ -197,7 +197,10 @@ describe('messages', () => {
   it.each([
     ['custom calls', assistant([{ id: 'call_a', type: 'custom', custom: { name: 'f', input: '' } }])],
     ['audio of an earlier answer', { role: 'assistant', content: null, audio: { id: 'audio_1' } }],
-    ['images of a tool', result('call_a', [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }])],
+    [
+      'an image of a tool that is none',
+      result('call_a', [{ type: 'image_url', image_url: { url: 'data:image/svg+xml;base64,AA==' } }]),
+    ],
   ])('refuses %s', (_, message) => {
     const messages = [user, assistant([call('call_a', 'f')]), message]
     expect(refusal({ messages })).toMatchObject({ status: 400, code: 'unsupported_parameter' })

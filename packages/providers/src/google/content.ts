@@ -1,10 +1,22 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
 import type { JsonCount } from '@turnpike/core/internal'
-import { append, excess, invalid, isObject, JSON_DEPTH, jsonCount, unsupported } from '@turnpike/core/internal'
+import {
+  append,
+  excess,
+  extend,
+  invalid,
+  isObject,
+  JSON_DEPTH,
+  jsonCount,
+  markdownImage,
+  unsupported,
+} from '@turnpike/core/internal'
 import { parseDataUrl } from '../data-url.js'
 import { parseJson } from '../json.js'
 import { openCalls } from '../open-calls.js'
-import { parseArguments } from '../request-fields.js'
+import { GO_ON, parseArguments } from '../request-fields.js'
+import type { Traits } from './models.js'
+import { detailsOf, signatureOf, UNSIGNED } from './signatures.js'
 
 /** A part of a content in a request. */
 export interface Part {
@@ -12,7 +24,7 @@ export interface Part {
   inlineData?: { mimeType: string; data: string }
   fileData?: { fileUri: string }
   functionCall?: { name: string; args: object; id: string | undefined }
-  functionResponse?: { name: string; response: object; id: string | undefined }
+  functionResponse?: { name: string; response: object; id: string | undefined; parts?: Part[] }
   thoughtSignature?: string
 }
 
@@ -31,21 +43,25 @@ export interface Conversation {
   emulated: boolean
 }
 
-/** The signature that Google documents for calls that Gemini 3 did not make itself; it rejects calls without one. */
-const UNSIGNED = 'skip_thought_signature_validator'
-
 /** A content with the results of its calls, indexed by the position of the call. They are sent in the next content. */
 interface Turn extends Content {
   results: Part[]
+  /** What of the results Gemini does not take in them. It is sent as a content of the user, after the results. */
+  media: Part[]
 }
 
 /** A tool call, as needed to place its result. */
 interface Call {
   turn: Turn
   name: string
+  /** As it is sent. */
+  id: string | undefined
   /** Its index among all calls of the conversation. */
   position: number
 }
+
+/** The media types that a result may have, on Gemini 3 and later (reference of FunctionResponsePart). */
+const inResults = /^(image\/(png|jpeg|webp)|application\/pdf|text\/plain)$/
 
 const isTaken = (type: string): boolean =>
   type === 'application/pdf' || (/^(image|audio|video|text)\//.test(type) && type !== 'image/svg+xml')
@@ -125,6 +141,32 @@ function toParts(content: string | ContentPart[], dropped: Set<string>): Part[] 
   })
 }
 
+/** The images of an earlier answer, in the form that this gateway and others give them. @throws ApiError 400 for any other */
+export function imagesOf({ role, images }: ChatMessage): ImagePart[] {
+  if (role !== 'assistant' || images === undefined || images === null) return []
+  const isImage = (one: unknown): boolean =>
+    isObject(one) && isObject(one['image_url']) && typeof one['image_url']['url'] === 'string'
+  if (!Array.isArray(images) || !images.every(isImage)) throw invalid('images must be a list of image_url parts')
+  return images.map((one: ImagePart) => extend(one, { type: 'image_url' as const }))
+}
+
+/** The parts of an earlier answer, with its images at their place: those of a text are given as Markdown. */
+function toAnswerParts(content: string | ContentPart[], dropped: Set<string>): Part[] {
+  const given = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content
+  return given.flatMap((part): Part[] => {
+    if (part.type !== 'text' || !part.text.includes('](data:image/')) {
+      const parts = toParts([part], dropped)
+      const signature = signatureOf(part)
+      if (signature && parts[0]) parts[0].thoughtSignature = signature
+      return parts
+    }
+    // Each second piece is the address of an image.
+    return part.text
+      .split(markdownImage)
+      .flatMap((piece, at): Part[] => (at % 2 === 1 ? [mediaPart(piece)] : piece === '' ? [] : [{ text: piece }]))
+  })
+}
+
 /** The texts of a message that may contain only text. */
 const textsOf = (content: string | ContentPart[], role: string, dropped: Set<string>): string[] =>
   typeof content === 'string'
@@ -149,14 +191,29 @@ function toResult(text: string, count: JsonCount): object {
 /** The id if Gemini created it. Ids of the gateway or of other families are omitted, because Vertex AI rejects them. */
 const upstreamId = (id: string): string | undefined => (/^(call_|toolu_)/.test(id) ? undefined : id || undefined)
 
-function signatureOf(call: Record<string, unknown>): string | undefined {
-  const extra = call['extra_content'] as { google?: { thought_signature?: unknown } | null } | null | undefined
-  const signature = extra?.google?.thought_signature
-  return typeof signature === 'string' && signature !== '' ? signature : undefined
+/**
+ * Puts the signatures of an answer on its parts: that of the message on its last text; those of `reasoning_details` on its images, in order, and
+ * on its first text if there is one more of them than images, which is where the image models sign.
+ */
+function sign(parts: Part[], ofMessage: string | undefined, others: string[]): void {
+  const images = parts.filter(({ inlineData, thoughtSignature }) => inlineData && !thoughtSignature)
+  const texts = parts.filter(({ text }) => text !== undefined)
+  const signed = others.length > images.length ? [texts[images.length > 0 ? 0 : texts.length - 1], ...images] : images
+  for (const [at, data] of others.entries()) if (signed[at]) signed[at].thoughtSignature = data
+  const last = texts.at(-1)
+  if (ofMessage && last) last.thoughtSignature = ofMessage
+}
+
+/** Signs what Gemini 3 rejects without: the first call of a turn, each image; and of image models what a turn begins with. */
+function signMissing(parts: Part[], { image }: Traits): void {
+  const call = parts.find(({ functionCall }) => functionCall)
+  const first = image ? parts[0] : undefined
+  for (const part of [first, call, ...parts.filter(({ inlineData }) => inlineData)])
+    if (part) part.thoughtSignature ??= UNSIGNED
 }
 
 /** Converts the messages of a request. @throws ApiError 400 for content that Gemini does not support */
-export function toConversation(request: ChatCompletionRequest, needsSignatures: boolean): Conversation {
+export function toConversation(request: ChatCompletionRequest, traits: Traits): Conversation {
   const system: Part[] = request.system ? [{ text: request.system }] : []
   const turns: Turn[] = []
   const calls = openCalls<Call>()
@@ -166,26 +223,34 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
   const turnOf = (role: Content['role']): Turn => {
     const last = turns.at(-1)
     if (last?.role === role && last.results.length === 0) return last
-    const next: Turn = { role, parts: [], results: [] }
+    const next: Turn = { role, parts: [], results: [], media: [] }
     turns.push(next)
     return next
   }
+
+  /** The id that is sent for a call and its result. */
+  const idOf = (id: string, at: number): string | undefined => (traits.ids ? id || `call_${at}` : upstreamId(id))
 
   const [ofArguments, ofResults] = [jsonCount(), jsonCount()]
   const addAssistant = (message: Extract<ChatMessage, { role: 'assistant' }>): void => {
     if (message['audio']) throw unsupported('Gemini does not take audio of an earlier answer')
     const turn = turnOf('model')
-    if (message.content) append(turn.parts, toParts(message.content, dropped))
-    if (typeof message['refusal'] === 'string') append(turn.parts, toParts(message['refusal'], dropped))
+    const { byId, others } = detailsOf(message)
+    if (byId.size + others.length === 0)
+      for (const field of ['reasoning_details', 'thinking_blocks']) if (message[field]) dropped.add(`messages.${field}`)
+    const parts = toAnswerParts(message.content ?? [], dropped)
+    if (typeof message['refusal'] === 'string') append(parts, toParts(message['refusal'], dropped))
+    append(parts, toAnswerParts(imagesOf(message), dropped))
+    sign(parts, signatureOf(message), others)
+    append(turn.parts, parts)
     for (const call of message.tool_calls ?? []) {
       if (call.type === 'custom') throw unsupported('Gemini has no custom tools')
       if (call['cache_control']) dropped.add('messages.tool_calls.cache_control')
       const { name, arguments: text } = call.function
-      calls.add(call.id, { turn, name, position: position++ })
-      const part: Part = {
-        functionCall: { name, args: parseArguments(name, text, ofArguments), id: upstreamId(call.id) },
-      }
-      const signature = signatureOf(call)
+      const id = idOf(call.id, position)
+      calls.add(call.id, { turn, name, position: position++, id })
+      const part: Part = { functionCall: { name, args: parseArguments(name, text, ofArguments), id } }
+      const signature = signatureOf(call) ?? byId.get(call.id)
       if (signature) part.thoughtSignature = signature
       turn.parts.push(part)
     }
@@ -194,9 +259,17 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
   const addResult = ({ tool_call_id, content }: Extract<ChatMessage, { role: 'tool' }>): void => {
     const call = calls.answer(tool_call_id)
     if (!call) throw invalid(`No tool call "${tool_call_id}" waits for a result`)
-    const { turn, name, position } = call
-    const response = toResult(textsOf(content, 'tool', dropped).join(''), ofResults)
-    turn.results[position] = { functionResponse: { name, response, id: upstreamId(tool_call_id) } }
+    const { turn, name, position, id } = call
+    const given = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content
+    const isText = ({ type }: ContentPart): boolean => type === 'text'
+    const response = toResult(textsOf(given.filter(isText), 'tool', dropped).join(''), ofResults)
+    const others = given.filter((part) => !isText(part))
+    const media = toParts(others, dropped)
+    const isWithin = ({ inlineData }: Part): boolean => traits.gemini3 && inResults.test(inlineData?.mimeType ?? '')
+    const parts = media.filter(isWithin)
+    turn.results[position] = { functionResponse: { name, response, id, ...(parts.length > 0 && { parts }) } }
+    const after = media.filter((part) => !isWithin(part))
+    if (after.length > 0) append(turn.media, [{ text: `From the result of ${name}:` }, ...after])
   }
 
   for (const message of request.messages) {
@@ -223,15 +296,19 @@ export function toConversation(request: ChatCompletionRequest, needsSignatures: 
   // Gemini rejects an empty list of contents, even with a system instruction, and contents that begin with a call.
   const isEmpty = turns.length === 0
   if (isEmpty && system.length === 0) throw invalid('The messages have no content')
-  const emulated = isEmpty || turns[0]!.parts.some(({ functionCall }) => functionCall)
-  if (emulated) turns.unshift({ role: 'user', parts: isEmpty ? system.splice(0) : [{ text: ' ' }], results: [] })
+  const startless = isEmpty || turns[0]!.parts.some(({ functionCall }) => functionCall)
+  if (startless)
+    turns.unshift({ role: 'user', parts: isEmpty ? system.splice(0) : [{ text: ' ' }], results: [], media: [] })
+  const last = turns.at(-1)!
+  const endless = !traits.prefill && last.role === 'model' && last.results.length === 0
+  if (endless) turnOf('user').parts.push({ text: GO_ON })
 
-  const contents = turns.flatMap(({ role, parts, results }): Content[] => {
-    const first = needsSignatures ? parts.find(({ functionCall }) => functionCall) : undefined
-    if (first) first.thoughtSignature ??= UNSIGNED
-    const content: Content = { role, parts: parts.length > 0 ? parts : [{ text: '' }] }
-    if (results.length === 0) return [content]
-    return [content, { role: 'user', parts: Object.values(results) }]
+  const contents = turns.flatMap(({ role, parts, results, media }): Content[] => {
+    if (role === 'model' && traits.gemini3) signMissing(parts, traits)
+    const given: Content[] = [{ role, parts: parts.length > 0 ? parts : [{ text: '' }] }]
+    if (results.length > 0) given.push({ role: 'user', parts: Object.values(results) })
+    if (media.length > 0) given.push({ role: 'user', parts: media })
+    return given
   })
-  return { system, contents, dropped, emulated }
+  return { system, contents, dropped, emulated: startless || endless }
 }

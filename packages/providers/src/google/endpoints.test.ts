@@ -5,20 +5,20 @@ import { google, googleEndpoints } from './index.js'
 const { signal } = new AbortController()
 
 it.each<[configured: string, provider: Provider, tasks: string[], listed: string[], models: number]>([
-  ['nothing', google({ apiKey: 'x' }), [], [], 7],
+  ['nothing', google({ apiKey: 'x' }), [], [], 15],
   [
     'googleEndpoints()',
     google({ apiKey: 'x', endpoints: googleEndpoints() }),
     ['embeddings', 'images'],
     ['embeddings', 'images'],
-    11,
+    24,
   ],
   [
     'googleEndpoints({ audio: true })',
     google({ apiKey: 'x', endpoints: googleEndpoints({ audio: true }) }),
     ['embeddings', 'images', 'speech', 'transcription'],
     ['transcription', 'embeddings', 'images', 'speech'],
-    13,
+    29,
   ],
 ])('with %s Gemini has exactly these endpoints', async (_, provider, tasks, listed, models) => {
   expect(['embeddings', 'images', 'speech', 'transcription'].filter((task) => task in provider)).toEqual(tasks)

@@ -19,11 +19,19 @@ export interface GoogleEndpointsOptions {
   audio?: boolean | undefined
 }
 
+/** They also chat, with images in what they are given and what they answer, but call no tools. */
+const imageModel: Capability[] = ['chat', 'vision', 'images']
+
 const catalogue: Record<string, Capability[]> = {
   'gemini-embedding-001': ['embeddings'],
-  'gemini-2.5-flash-image': ['images'],
-  'gemini-3.1-flash-image-preview': ['images'],
-  'gemini-3-pro-image-preview': ['images'],
+  'gemini-embedding-2': ['embeddings'],
+  'gemini-2.5-flash-image': imageModel,
+  'gemini-3-pro-image': imageModel,
+  'gemini-3-pro-image-preview': imageModel,
+  'gemini-3.1-flash-image': imageModel,
+  'gemini-3.1-flash-image-preview': imageModel,
+  'gemini-3.1-flash-lite-image': imageModel,
+  'gemini-nano-banana-2.1': imageModel,
 }
 
 /** All chat models accept audio; one is listed for transcription. A function, because bundlers do not remove unused literals with spreads. */
@@ -31,6 +39,9 @@ const audioCatalogue = (): Record<string, Capability[]> => ({
   'gemini-2.5-flash': [...capabilities, 'transcription'],
   'gemini-2.5-flash-preview-tts': ['speech'],
   'gemini-2.5-pro-preview-tts': ['speech'],
+  'gemini-3.1-flash-tts-preview': ['speech'],
+  'gemini-3.8-flash-tts': ['speech'],
+  'gemini-3.8-flash-lite-tts': ['speech'],
 })
 
 /** The type of the request follows from the task. */

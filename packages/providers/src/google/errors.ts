@@ -1,6 +1,7 @@
 import type { UpstreamError } from '@turnpike/core'
 import { isObject } from '@turnpike/core/internal'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
+import { errorText } from '../error-text.js'
 import { faultOf, statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
 
@@ -22,23 +23,23 @@ function delayOf(details: Loose[]): number | undefined {
 
 /**
  * Parses `{error: {code, message, status, details}}`. An invalid key, and an unsupported region or account, are reported with status 400; an
- * account without credit is told from a rate limit by the message alone, and so is a prompt that is too long from other invalid requests.
+ * account without credit is told from a rate limit by the message alone.
  */
-export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
-  const { message, status: word, details } = errorOf(body) ?? {}
+export function errors(answer: ErrorAnswer): ErrorMeaning {
+  const { status, header, body } = answer
+  const { status: word, details } = errorOf(body) ?? {}
   const known = Array.isArray(details) ? details.filter(isObject) : []
-  const text = typeof message === 'string' && message !== '' ? message : undefined
+  const message = errorText(body)
   const denied =
     (status === 400 && (word === 'FAILED_PRECONDITION' || known.some(({ reason }) => reason === 'API_KEY_INVALID'))) ||
-    /credits are depleted/i.test(text ?? '')
-  const { caller, credential } = faultOf(status, text, denied)
-  const tooLong = /input token count/i.test(text ?? '')
+    /credits are depleted/i.test(message ?? '')
+  const { caller, credential } = faultOf(answer, message, denied)
   return {
-    message: text,
+    message,
     // Google's 409 is a conflict between two calls.
     caller: caller && status !== 409,
     credential,
-    code: tooLong ? 'context_length_exceeded' : typeof word === 'string' ? word : undefined,
+    code: typeof word === 'string' ? word : undefined,
     retryAfter: delayOf(known) ?? retryAfter(header('retry-after')),
   }
 }
@@ -49,5 +50,5 @@ export function toldError(provider: string, body: unknown, begun: boolean): Upst
   if (!error) return undefined
   const code = Number(error['code'])
   const status = code >= 400 && code <= 599 ? code : 500
-  return statusError(provider, errors, { status, body: { error } }, begun)
+  return statusError(provider, errors, { status, body }, begun)
 }

@@ -27,6 +27,13 @@ describe('the event reader', () => {
     expect(usage).toBe(3)
   })
 
+  it('keeps the counts that a later report has as 0, read or skipped', () => {
+    const other = (prompt: number) => `{${candidates('c')},${report(prompt)},"other":1}`
+    expect(read(event('a', 1), event('b', 7), other(0), other(0)).usage).toBe(7)
+    expect(read(event('a', 7), event('b', 0)).usage).toBe(7)
+    expect(read(event('a', 7), event('b', 8), other(5)).usage).toBe(5)
+  })
+
   it('reads events completely where none follows', () => {
     const { read } = eventReader()
     read(event('a', 1), true)

@@ -54,16 +54,31 @@ function formOf(data: string, whole: Answer): Form | undefined {
 const endsEarly = /\}(?!\]|,\{)./s
 
 /**
+ * Joins two usage reports: the later counts, and the earlier ones that it lacks or has as 0. The larger ones would not do, because the first count of
+ * a prompt may be too large.
+ */
+const joined = (earlier: object | undefined, later: object): object =>
+  earlier
+    ? { ...earlier, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== 0 && value !== null)) }
+    : later
+
+/**
  * Parses the events of one stream. Nearly all have the same structure, and only the last counts matter. If an event matches a template and
  * another event follows in the same read, only its text is parsed, which takes a fifth of the time.
  */
 export function eventReader() {
   let form: Form | undefined
   let lessons = LESSONS
-  /** The last parsed usage report. */
+  /** The usage reports that were parsed, joined. */
   let report: object | undefined
   /** The last unparsed counts; undefined if `report` is newer. */
   let counts: string | undefined
+  /** Joins the unparsed counts, if they are JSON, to the report. */
+  const parseCounts = (): void => {
+    const last = counts === undefined ? undefined : (parseJson(`{"promptTokenCount":${counts}`) as object | undefined)
+    if (last) report = joined(report, last)
+    counts = undefined
+  }
 
   /** Reads an event by the template; undefined if it does not match. */
   const readAlike = (data: string): Answer | undefined => {
@@ -92,17 +107,17 @@ export function eventReader() {
       if (alike) return alike
       const answer = parseJson(data) as Answer | null | undefined
       const told = answer?.usageMetadata
-      if (hasCounts(told)) {
-        report = told
-        counts = undefined
+      if (told && hasCounts(told)) {
+        parseCounts()
+        report = joined(report, told)
         if (short && lessons-- > 0) form = formOf(data, answer!) ?? form
       }
       return answer
     },
-    /** The last usage report; if its counts are not JSON, the last parsed one. */
+    /** The usage that was reported so far; counts that are not JSON are left out. */
     usage(): Usage | undefined {
-      const last = counts === undefined ? undefined : parseJson(`{"promptTokenCount":${counts}`)
-      return toUsage((last as object | undefined) ?? report)
+      parseCounts()
+      return toUsage(report)
     },
   }
 }

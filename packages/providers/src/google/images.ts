@@ -5,17 +5,20 @@ import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import type { Answer } from './answer.js'
-import { imageOf, toUsage } from './answer.js'
-import { toPath } from './models.js'
+import { imageOf, reportOf } from './answer.js'
+import { toPath, traitsOf } from './models.js'
 import { missing } from './refusals.js'
 
-/** The nearest aspect ratio for each size; the pixel sizes are Gemini's own. */
-const ratios: Record<NonNullable<ImageRequest['size']>, string> = {
+/** The nearest aspect ratio for each size, undefined for the model's own; the pixel sizes are Gemini's own. */
+const ratios: Record<NonNullable<ImageRequest['size']>, string | undefined> = {
   '256x256': '1:1',
   '512x512': '1:1',
   '1024x1024': '1:1',
   '1024x1792': '9:16',
   '1792x1024': '16:9',
+  '1536x1024': '3:2',
+  '1024x1536': '2:3',
+  auto: undefined,
 }
 
 const read = new Set(['prompt', 'size', 'quality', 'response_format'])
@@ -24,9 +27,10 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   const { model, prompt, size, quality } = request
   const { notes, note } = takeNotes(request, read)
   if (size === '256x256' || size === '512x512') note('size', 'clamped')
-  // Only Gemini 3 image models accept `imageSize`, and only Pro supports more than the default.
-  const hd = quality === 'hd' && /^gemini-3.*-pro-image/.test(model)
-  if (quality === 'hd' && !hd) note('quality', 'dropped')
+  // Image models of Gemini 3 and later accept `imageSize`, Lite ones only the default.
+  const wantsHd = quality === 'hd' || quality === 'high'
+  const hd = wantsHd && traitsOf(model).gemini3 && !model.includes('-lite')
+  if (quality === 'low' || (wantsHd && !hd)) note('quality', 'dropped')
   const imageConfig = { aspectRatio: ratios[size ?? '1024x1024'], imageSize: hd ? '2K' : undefined }
   return {
     path: toPath(model, 'generateContent'),
@@ -39,8 +43,8 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
 }
 
 /** Usage. Without a count of image tokens, all output tokens but thoughts are image tokens. */
-function usageOf({ usageMetadata }: Answer): Usage | undefined {
-  const usage = toUsage(usageMetadata)
+function usageOf(answer: Answer): Usage | undefined {
+  const usage = reportOf(answer)
   const details = usage?.['completion_tokens_details'] as
     { reasoning_tokens: number; image_tokens?: number } | undefined
   if (!usage || !details || details.image_tokens) return usage

@@ -1,14 +1,15 @@
 import { UpstreamError } from '@turnpike/core'
 import { malformed, truncated } from '../failures.js'
+import { endOf } from '../finish-reasons.js'
 import type { Answer } from './answer.js'
-import { blockOf, filtered } from './answer.js'
+import { blockOf } from './answer.js'
 import { toldError } from './errors.js'
 
 /** The error for a refusal by the model, which counts as the caller's fault; undefined if the model did not refuse. */
 function refusalOf(provider: string, answer: Answer): UpstreamError | undefined {
   const block = blockOf(answer)
   const reason = block ?? answer.candidates?.[0]?.finishReason ?? ''
-  if (block === undefined && !filtered.test(reason)) return undefined
+  if (block === undefined && endOf(reason) !== 'content_filter') return undefined
   return new UpstreamError(`The model refused this: ${reason}`, {
     provider,
     kind: 'status',

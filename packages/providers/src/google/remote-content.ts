@@ -1,7 +1,7 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart, Memory, Signal, UpstreamCall } from '@turnpike/core'
 import { extend, invalid, unsupported } from '@turnpike/core/internal'
 import type { ImagePart } from './content.js'
-import { isRemote } from './content.js'
+import { imagesOf, isRemote } from './content.js'
 
 /** A fetched image. */
 export interface RemoteImage {
@@ -31,7 +31,12 @@ const BYTES = 15 * 1024 * 1024
 const ADDRESSES = 16
 
 const remoteParts = ({ messages }: ChatCompletionRequest): ImagePart[] =>
-  messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(isRemote)
+  messages
+    .flatMap((message): ContentPart[] => [
+      ...(Array.isArray(message.content) ? message.content : []),
+      ...imagesOf(message),
+    ])
+    .filter(isRemote)
 
 /** @throws ApiError 400 for a request with an image that would have to be fetched */
 export function refuseRemote(request: ChatCompletionRequest): void {
@@ -64,10 +69,14 @@ export async function withRemoteContent(
     if (!isRemote(part)) return part
     return extend(part, { image_url: extend(part.image_url, { url: fetched.get(part.image_url.url)! }) })
   }
-  const messages = request.messages.map((message) =>
-    Array.isArray(message.content)
-      ? (extend(message, { content: message.content.map(inline) }) as ChatMessage)
-      : message,
-  )
+  const messages = request.messages.map((message) => {
+    const { content } = message
+    const images = imagesOf(message)
+    if (!Array.isArray(content) && images.length === 0) return message
+    return extend(message, {
+      content: Array.isArray(content) ? content.map(inline) : content,
+      ...(images.length > 0 && { images: images.map(inline) }),
+    }) as ChatMessage
+  })
   return extend(request, { messages })
 }

@@ -50,7 +50,7 @@ describe('tools', () => {
     [{ properties: { a: {} } }, { type: 'object', properties: { a: {} } }],
     [
       { $ref: '#/$defs/x', $defs: { x: {} } },
-      { type: 'object', $ref: '#/$defs/x', $defs: { x: {} } },
+      { type: 'object', $defs: { x: {} } },
     ],
   ])('get a type at the root of %j, without which they are refused', (parameters, sent) => {
     expect(ask({ tools: [tool('f', { parameters })] }).body['tools']).toEqual([
@@ -274,7 +274,7 @@ describe('response_format', () => {
       contents: [
         {
           role: 'user',
-          parts: [{ text: 'Answer with JSON and nothing else, without a code fence.' }, { text: 'Hi' }],
+          parts: [{ text: 'Answer with a JSON object and nothing else, without a code fence.' }, { text: 'Hi' }],
         },
       ],
     })

@@ -1,12 +1,14 @@
 import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
-import { invalid, unsupported } from '@turnpike/core/internal'
+import { invalid, isObject, unsupported } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
+import { toInstruction } from '../format-in-words.js'
 import type { Effort, NoteDown } from '../request-fields.js'
-import { allowedTools, effortOf, formatOf, sharedFields, stopsOf, takeNotes } from '../request-fields.js'
-import type { Conversation } from './content.js'
+import { allowedTools, effortOf, formatOf, nearestEffort, sharedFields, stopsOf, takeNotes } from '../request-fields.js'
+import type { Conversation, Part } from './content.js'
 import { toConversation } from './content.js'
 import type { Traits } from './models.js'
-import { toPath, traitsOf } from './models.js'
+import { refuseLive, toPath, traitsOf } from './models.js'
+import { toSchema } from './schema.js'
 
 /** Maximum number of stop sequences. */
 const STOPS = 5
@@ -21,9 +23,6 @@ const budgets: Record<Effort, number> = {
   xhigh: 32_768,
   max: 32_768,
 }
-
-/** The level for efforts without a level of the same name. */
-const levels: Record<string, string> = { none: 'minimal', xhigh: 'high', max: 'high' }
 
 /** The request fields that are translated. */
 const read = new Set([
@@ -43,13 +42,15 @@ interface Declaration {
   parametersJsonSchema: object | undefined
 }
 
-function toDeclaration(tool: ToolDefinition): Declaration {
+function toDeclaration(tool: ToolDefinition, changes: Set<string>): Declaration {
   if (tool.type === 'custom') throw unsupported('Gemini has no custom tools')
   const { name, description, parameters } = tool.function
+  const { schema, looser } = toSchema(parameters ?? {})
+  if (looser) changes.add('tools')
   return {
     name,
     description: description ?? undefined,
-    parametersJsonSchema: parameters ? { type: 'object', ...parameters } : undefined,
+    parametersJsonSchema: parameters ? { type: 'object', ...schema } : undefined,
   }
 }
 
@@ -96,8 +97,7 @@ function toThinking(request: ChatCompletionRequest, { thinking }: Traits, note: 
     return undefined
   }
   if (thinking.by === 'level') {
-    const wanted = levels[effort] ?? effort
-    const thinkingLevel = thinking.levels.includes(wanted) ? wanted : thinking.levels[0]
+    const thinkingLevel = nearestEffort(effort, thinking.levels)
     if (thinkingLevel !== effort) note('reasoning_effort', 'clamped')
     return { thinkingLevel, includeThoughts }
   }
@@ -124,10 +124,19 @@ function toFormat(request: ChatCompletionRequest, hasJsonMode: boolean, forced: 
     return {}
   }
   const schema = format.type === 'json_schema' ? format.json_schema.schema : undefined
-  if (hasJsonMode) return { responseMimeType: 'application/json', responseJsonSchema: schema ?? undefined }
+  if (hasJsonMode) {
+    const fit = isObject(schema) ? toSchema(schema) : undefined
+    if (fit?.looser) note('response_format', 'clamped')
+    return { responseMimeType: 'application/json', responseJsonSchema: fit?.schema }
+  }
   note('response_format', 'emulated')
-  const only = 'Answer with JSON and nothing else, without a code fence.'
-  return { instruction: schema ? `${only} It must match this JSON Schema: ${JSON.stringify(schema)}` : only }
+  return { instruction: toInstruction(format) }
+}
+
+/** Whether a model that makes images refuses a part. */
+const isRefused = ({ inlineData }: Part, { noVideo }: Traits): boolean => {
+  const { mimeType = '' } = inlineData ?? {}
+  return mimeType.startsWith('audio/') || (mimeType.startsWith('video/') && noVideo)
 }
 
 const acceptedStops = (given: string[]): string[] => given.filter((text) => text !== '').slice(0, STOPS)
@@ -140,7 +149,7 @@ function toSeed(seed: unknown, note: NoteDown): unknown {
 }
 
 function toGenerationConfig(request: ChatCompletionRequest, traits: Traits, note: NoteDown): Record<string, unknown> {
-  const { max_tokens, max_completion_tokens, temperature, top_p, modalities, logprobs, top_logprobs } = request
+  const { max_tokens, max_completion_tokens, modalities, logprobs, top_logprobs } = request
   if (max_completion_tokens !== undefined && max_tokens !== undefined) note('max_tokens', 'dropped')
   if (top_logprobs !== undefined && logprobs !== true) note('top_logprobs', 'dropped')
   if (modalities !== undefined && !Array.isArray(modalities)) throw invalid('modalities must be a list')
@@ -150,11 +159,16 @@ function toGenerationConfig(request: ChatCompletionRequest, traits: Traits, note
     note(field, 'dropped')
     return undefined
   }
+  const sampling = (field: string): unknown => {
+    if (traits.sampling || request[field] === undefined) return request[field]
+    note(field, 'dropped')
+    return undefined
+  }
   return {
     maxOutputTokens: max_completion_tokens ?? max_tokens,
-    temperature,
-    topP: top_p,
-    topK: request['top_k'],
+    temperature: sampling('temperature'),
+    topP: sampling('top_p'),
+    topK: sampling('top_k'),
     stopSequences: stopsOf(request, acceptedStops, note),
     seed: toSeed(request['seed'], note),
     frequencyPenalty: penalty('frequency_penalty'),
@@ -179,9 +193,10 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   // Parallel calls cannot be disabled.
   if (request['parallel_tool_calls'] === false) note('parallel_tool_calls', 'dropped')
 
+  refuseLive(request.model)
   const path = toPath(request.model, request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent')
   const traits = traitsOf(request.model)
-  const conversation = toConversation(request, traits.gemini3)
+  const conversation = toConversation(request, traits)
   const { system, contents, dropped, emulated } = conversation
   if (
     request.tools?.some((tool) => tool['cache_control'] ?? (tool.type === 'function' && tool.function['cache_control']))
@@ -190,9 +205,14 @@ export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
   for (const field of dropped) note(field, 'dropped')
   if (emulated) note('messages', 'emulated')
 
-  const declarations = (request.tools ?? []).map(toDeclaration)
+  const changes = new Set<string>()
+  const declarations = (request.tools ?? []).map((tool) => toDeclaration(tool, changes))
+  for (const field of changes) note(field, 'clamped')
+  if (traits.image && declarations.length > 0) throw unsupported('Models of Gemini that make images call no tools')
+  if (traits.image && contents.some(({ parts }) => parts.some((part) => isRefused(part, traits))))
+    throw unsupported('Models of Gemini that make images take no audio, and most of them no video')
   const callingConfig = toCallingConfig(request, declarations)
-  const hasJsonMode = traits.gemini3 || (!traits.gemma && declarations.length === 0)
+  const hasJsonMode = !traits.image && (traits.gemini3 || (!traits.gemma && declarations.length === 0))
   const forced = callingConfig?.mode === 'ANY'
   const { instruction, responseMimeType, responseJsonSchema } = toFormat(request, hasJsonMode, forced, note)
   if (instruction) system.push({ text: instruction })

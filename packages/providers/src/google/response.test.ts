@@ -29,7 +29,13 @@ describe('a whole answer', () => {
       choices: [
         {
           index: 0,
-          message: { role: 'assistant', content: 'Hello', refusal: null },
+          message: {
+            role: 'assistant',
+            content: 'Hello',
+            refusal: null,
+            extra_content: { google: { thought_signature: 's' } },
+            reasoning_details: [{ type: 'reasoning.encrypted', data: 's', format: 'google-gemini-v1', index: 0 }],
+          },
           logprobs: null,
           finish_reason: 'stop',
         },
@@ -80,6 +86,9 @@ describe('a whole answer', () => {
           function: { name: 'f', arguments: '{}' },
           extra_content: { google: { thought_signature: 'sig' } },
         },
+      ],
+      reasoning_details: [
+        { type: 'reasoning.encrypted', data: 'sig', id: 'function-call-1', format: 'google-gemini-v1', index: 0 },
       ],
     })
   })

@@ -1,11 +1,13 @@
 import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
 import { finishOf, newToolCallId, secondsNow } from '../chunk-builder.js'
 import { malformed } from '../failures.js'
+import { finishReason } from '../finish-reasons.js'
 import type { ToolIds } from '../tool-ids.js'
 import { toolIds } from '../tool-ids.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
 import { toldError } from './errors.js'
-import { blockOf, idOf, reportOf, toExtraContent, toFinishReason, toImage, toLogprobs } from './answer.js'
+import { blockOf, idOf, isText, reportOf, toImage, toLogprobs } from './answer.js'
+import { signatureOf, toDetail, toExtraContent } from './signatures.js'
 
 type Choice = Completion['choices'][number]
 
@@ -21,8 +23,22 @@ function toToolCall({ functionCall, thoughtSignature }: AnswerPart, toId: ToolId
   return [call]
 }
 
+/** The fields of a message with the signatures of its text and calls; those of images are with them. */
+function signaturesOf(parts: AnswerPart[], calls: ToolCall[]): object {
+  const { thoughtSignature: ofText } = parts.findLast((part) => isText(part) && part.thoughtSignature) ?? {}
+  const ofCalls = calls.flatMap(({ id, ...call }) => {
+    const signature = signatureOf(call)
+    return signature ? [[signature, id] as const] : []
+  })
+  const signed: (readonly [signature: string, id?: string])[] = ofText ? [[ofText], ...ofCalls] : ofCalls
+  return {
+    ...(ofText && { extra_content: toExtraContent(ofText) }),
+    ...(signed.length > 0 && { reasoning_details: signed.map(([data, id], index) => toDetail(data, index, id)) }),
+  }
+}
+
 function toChoice(provider: string, candidate: Candidate, position: number, toId: ToolIds): Choice {
-  const { index = position, content, finishReason } = candidate
+  const { index = position, content } = candidate
   const parts = content?.parts ?? []
   const textOf = (thought: boolean): string =>
     parts.map((part) => (Boolean(part.thought) === thought ? (part.text ?? '') : '')).join('')
@@ -31,11 +47,12 @@ function toChoice(provider: string, candidate: Candidate, position: number, toId
   const calls = parts.flatMap((part) => toToolCall(part, toId))
   const images = parts.flatMap((part) => toImage(part) ?? [])
   const called = calls.length > 0
-  const finish = toFinishReason(finishReason, text !== '' || called, provider)
+  const finish = finishReason(provider, candidate.finishReason, text !== '' || called)
   const message: Choice['message'] = { role: 'assistant', content: text || (called ? null : ''), refusal: null }
   if (thoughts) message['reasoning_content'] = thoughts
   if (called) message.tool_calls = calls
   if (images.length > 0) message['images'] = images
+  Object.assign(message, signaturesOf(parts, calls))
   return {
     index,
     message,
@@ -55,10 +72,11 @@ const refusal = (reason: string): Choice => ({
 /** Converts a response to OpenAI's form. @throws UpstreamError for an error in the body, and `malformed` if there are no candidates */
 export function toResponse(provider: string, answer: Answer, request: ChatCompletionRequest): Completion {
   const { candidates } = answer
+  const told = toldError(provider, answer, Boolean(candidates?.length))
+  if (told) throw told
   const blocked = blockOf(answer)
   const toId = toolIds()
-  if (!blocked && !candidates?.length)
-    throw toldError(provider, answer, false) ?? malformed(provider, 'The answer has no candidates')
+  if (!blocked && !candidates?.length) throw malformed(provider, 'The answer has no candidates')
   return {
     id: idOf(answer),
     object: 'chat.completion',

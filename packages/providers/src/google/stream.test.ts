@@ -79,10 +79,15 @@ describe('a stream', () => {
     })
   })
 
-  it('returns nothing for an empty text with a signature', () => {
+  it('returns the signature of a text, and no empty text with it', () => {
     const last = event([text('', { thoughtSignature: 'sig' })], 'STOP')
+    const signature = {
+      extra_content: { google: { thought_signature: 'sig' } },
+      reasoning_details: [{ type: 'reasoning.encrypted', data: 'sig', format: 'google-gemini-v1', index: 0 }],
+    }
     expect(choices(event([text('a')]), last)).toEqual([
       { index: 0, delta: { role: 'assistant', content: 'a' }, finish_reason: null },
+      { index: 0, delta: signature, finish_reason: null },
       { index: 0, delta: {}, finish_reason: 'stop' },
     ])
     expect(finishes(event([text('a')], 'STOP'), last)).toEqual(['stop'])

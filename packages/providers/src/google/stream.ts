@@ -1,17 +1,16 @@
 import type { ChatCompletionRequest, ChatDelta } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
-import { chunkBuilder } from '../chunk-builder.js'
-import { malformed, truncated } from '../failures.js'
-import { parseJson } from '../json.js'
+import { chunkBuilder, newToolCallId } from '../chunk-builder.js'
+import { DONE } from '../events.js'
+import { malformed } from '../failures.js'
+import { toFinishReason } from '../finish-reasons.js'
 import { toolIds } from '../tool-ids.js'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
-import { blockOf, idOf, toExtraContent, toFinishReason, toImage, toLogprobs } from './answer.js'
+import { blockOf, idOf, isText, toImage, toLogprobs } from './answer.js'
 import { toldError } from './errors.js'
 import { eventReader } from './event-reader.js'
 import { addArgument, emptyArguments } from './partial-arguments.js'
-
-/** Maximum length of a bare JSON error in characters; the rest is ignored. */
-const TAIL = 64 * 1024
+import { toDetail, toExtraContent } from './signatures.js'
 
 /** A tool call with incomplete arguments. */
 interface OpenCall {
@@ -27,17 +26,16 @@ interface State {
   usable: boolean
   /** Number of its images. */
   images: number
+  /** Number of its signatures of text and calls. */
+  details: number
   open?: OpenCall | undefined
   /** Log probabilities that have not been sent with a delta yet. */
   extra?: { logprobs: NonNullable<ReturnType<typeof toLogprobs>> } | undefined
 }
 
-/** Comments and all fields of an event except data. */
-const noise = /^(:|(event|id|retry)(:|$))/
-
 /**
  * Decodes a Gemini stream: each event is an answer with only the new parts. The stream has no end marker, and until its body ends it
- * can still fail: an error may follow as bare JSON after all events.
+ * can still fail: an error may follow after all events.
  */
 export function streamDecoder(provider: string, request: ChatCompletionRequest): ChatDecoder {
   const builder = chunkBuilder(provider)
@@ -47,7 +45,6 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   let begun = false
   /** A `promptFeedback` without a reason: the prompt was blocked if no candidates follow. */
   let feedback: Answer | undefined
-  let tail = ''
 
   const begin = (answer: Answer): void => {
     if (begun) return
@@ -55,10 +52,18 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     builder.begin({ id: idOf(answer), model: request.model })
   }
 
-  const call = (index: number, { id, name, signature, args }: OpenCall): void => {
+  /** A delta with an entry of `reasoning_details`. */
+  const detail = (index: number, signature: string, extra: object, id?: string): void => {
+    const reasoning_details = [toDetail(signature, states.get(index)!.details++, id)]
+    builder.delta(index, { ...extra, reasoning_details } as ChatDelta)
+  }
+
+  const call = (index: number, { id: given, name, signature, args }: OpenCall): void => {
+    const id = given ? toId(given) : newToolCallId()
     const extra = signature ? { extra_content: toExtraContent(signature) } : {}
-    const tool = builder.tool(index, { id: id ? toId(id) : undefined, name, extra })
+    const tool = builder.tool(index, { id, name, extra })
     builder.toolArguments(index, tool, JSON.stringify(args))
+    if (signature) detail(index, signature, {}, id)
   }
 
   const close = (index: number, state: State): void => {
@@ -85,19 +90,20 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     }
     const image = toImage(part)
     if (image) builder.delta(index, { images: [{ ...image, index: state.images++ }] })
-    if (!part.text) return
-    if (part.thought) builder.delta(index, { reasoning_content: part.text } as ChatDelta)
-    else {
+    if (part.text && part.thought) builder.delta(index, { reasoning_content: part.text } as ChatDelta)
+    else if (part.text) {
       state.usable = true
       builder.delta(index, { content: part.text }, state.extra)
       state.extra = undefined
     }
+    const { thoughtSignature: signature } = part
+    if (signature && isText(part)) detail(index, signature, { extra_content: toExtraContent(signature) })
   }
 
   const onCandidate = (candidate: Candidate, position: number): void => {
     const { index = position, content, finishReason } = candidate
     let state = states.get(index)
-    if (!state) states.set(index, (state = { usable: false, images: 0 }))
+    if (!state) states.set(index, (state = { usable: false, images: 0, details: 0 }))
     const logprobs = toLogprobs(candidate)
     if (logprobs) {
       // One at a time: as arguments, a long list would overflow the stack.
@@ -107,7 +113,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     for (const part of content?.parts ?? []) onPart(index, state, part)
     if (!finishReason) return
     close(index, state)
-    builder.finish(index, toFinishReason(finishReason, state.usable, provider), state.extra)
+    builder.finish(index, toFinishReason(provider, finishReason, state.usable), state.extra)
   }
 
   const block = (answer: Answer): void => {
@@ -117,6 +123,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   }
 
   const onEvent = (data: string, followed: boolean): void => {
+    if (data === DONE) return
     const answer = reader.read(data, followed)
     if (answer === undefined) throw malformed(provider, 'An event of the answer is not JSON')
     const error = toldError(provider, answer, begun)
@@ -128,33 +135,18 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     else if (answer?.promptFeedback) feedback = answer
   }
 
-  /** @throws UpstreamError if the lines outside of events form an error */
-  const checkTail = (): void => {
-    const error = tail === '' ? undefined : toldError(provider, parseJson(tail), begun)
-    if (error) throw error
-  }
-
   return {
     push(events) {
       events.forEach(({ data }, i) => onEvent(data, i < events.length - 1))
-      checkTail()
       return builder.take()
     },
     done: () => false,
     head: builder.head,
     usage: reader.usage,
     end() {
-      checkTail()
-      if (/^\s*[{[]/.test(tail) && parseJson(tail) === undefined)
-        throw truncated(provider, 'The answer ended within an error')
       if (feedback && !begun) block(feedback)
       return builder.end()
     },
     rest: builder.take,
-    stray(line) {
-      if (noise.test(line)) return false
-      if (tail.length < TAIL) tail += `${line}\n`
-      return true
-    },
   }
 }

@@ -1,18 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toFinishReason, toUsage } from './answer.js'
-
-describe('toFinishReason', () => {
-  it.each([
-    ['stop', 'stop'],
-    ['length', 'length'],
-    ['tool_calls', 'tool_calls'],
-    ['content_filter', 'content_filter'],
-    ['function_call', 'tool_calls'],
-    ['end_turn', 'stop'],
-    ['', 'stop'],
-    [null, 'stop'],
-  ])('converts %s to %s', (given, reason) => expect(toFinishReason(given)).toBe(reason))
-})
+import { toUsage } from './answer.js'
 
 describe('toUsage', () => {
   it('keeps details and corrects the total', () => {

@@ -1,5 +1,6 @@
 import type { ChatCompletion, ChatCompletionRequest, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
+import { openaiRefusal } from '../testing/openai-rules.js'
 import { openaiChat } from './chat.js'
 
 const messages: ChatCompletionRequest['messages'] = [{ role: 'user', content: 'Hi' }]
@@ -14,7 +15,14 @@ const toRequest = (given: ChatCompletionRequest): object => ask(given).body!
 
 describe('a request to OpenAI', () => {
   it('is sent unchanged to /chat/completions', () => {
-    const given = request({ temperature: 0.5, stop: ['x'], seed: 7, logit_bias: { '1': -100 }, metadata: { a: 'b' } })
+    const given = request({
+      temperature: 0.5,
+      stop: ['x'],
+      seed: 7,
+      logit_bias: { '1': -100 },
+      store: true,
+      metadata: { a: 'b' },
+    })
     expect(openaiChat('openai').request(given)).toEqual({ path: '/chat/completions', body: given, notes: [] })
   })
 
@@ -72,7 +80,9 @@ describe('a request to OpenAI', () => {
 
   it.each<[models: string[], dropped: object]>([
     [['gpt-4o', 'gpt-4.1-nano', 'my-o3', 'accounts/x/o3'], {}],
-    [['gpt-5.1', 'gpt-5.2-2025-12-11', 'gpt-5.5', 'gpt-5-chat-latest'], penalties],
+    [['gpt-5-chat-latest'], penalties],
+    [['gpt-5.1', 'gpt-5.2-2025-12-11'], { ...penalties, stop }],
+    [['gpt-5.5'], { ...penalties, ...sampling }],
     [['o1', 'o1-2024-12-17', 'o3-mini', 'ft:o1:org::id'], { ...penalties, ...sampling }],
     [['o3', 'o4-mini', 'ft:o4-mini-2025-04-16:org::id'], { ...penalties, ...sampling, stop }],
     [['gpt-5', 'gpt-5-nano', 'gpt-5-mini-2025-08-07'], { ...penalties, ...sampling, stop }],
@@ -89,7 +99,7 @@ describe('a request to OpenAI', () => {
 
   it('has no sampling where gpt-5.1 and later models are told to reason', () => {
     const fields = (reasoning_effort?: string) =>
-      ask(request({ model: 'gpt-5.1', ...sampling, stop, reasoning_effort })).notes.map(({ field }) => field)
+      ask(request({ model: 'gpt-5.1', ...sampling, reasoning_effort })).notes.map(({ field }) => field)
     expect(fields('low')).toEqual(Object.keys(sampling))
     expect(fields('none')).toEqual([])
     expect(fields()).toEqual([])
@@ -113,9 +123,42 @@ describe('a request to OpenAI', () => {
   ] as ChatCompletionRequest['messages']
   const called = { role: 'assistant', tool_calls: [call, { ...call, id: 'y' }] }
 
+  it('has no empty list of tools or calls, and no answer without content', () => {
+    const said = (more: object) => [...messages, { role: 'assistant', ...more }, ...messages]
+    const sent = (more: object, model = 'gpt-4o') => {
+      const made = ask(request({ model, messages: said(more) as never, tools: [] }))
+      expect(made.notes).toEqual([])
+      return JSON.parse(JSON.stringify(made.body)) as { messages: object[]; tools?: object[] }
+    }
+    for (const model of ['gpt-4o', 'deepseek-chat', 'my-model']) {
+      expect(sent({ content: 'a', tool_calls: [] }, model)).toEqual({ model, messages: said({ content: 'a' }) })
+      expect(sent({ tool_calls: [] }, model).messages).toEqual(said({ content: '' }))
+      expect(sent({ reasoning_content: 'Hm.' }, model).messages[1]).toMatchObject({ content: '' })
+    }
+    expect(sent({ content: null, refusal: 'No' }).messages).toEqual(said({ content: null, refusal: 'No' }))
+  })
+
+  it.each<[models: string[], fields: string[]]>([
+    [['gpt-4o', 'o3', 'mistral-large-latest', 'deepseek-reasoner', 'gpt-oss-120b'], []],
+    [['openai/gpt-oss-20b', 'x-ai/grok-5'], ['reasoning_details']],
+    [
+      ['claude-sonnet-5', 'anthropic/claude-opus-5.5', 'bedrock/claude-haiku-5-5'],
+      ['reasoning_details', 'thinking_blocks'],
+    ],
+  ])('to %j has the thoughts of other answers in %j', (models, fields) => {
+    const reasoning_details = [{ type: 'reasoning.text', text: 'Hm.', signature: 's' }]
+    const thinking_blocks = [{ type: 'thinking', thinking: 'Hm.', signature: 's' }]
+    for (const model of models) {
+      const said = { role: 'assistant', content: 'a', reasoning_details, thinking_blocks }
+      const { body } = ask(request({ model, messages: [...messages, said] as never }))
+      const [, sent] = JSON.parse(JSON.stringify(body)).messages as object[]
+      expect(Object.keys(sent!)).toEqual(['role', 'content', ...fields])
+    }
+  })
+
   it.each<[models: string[], sent: object[]]>([
     [
-      ['gpt-4o', 'o3', 'ft:gpt-4o:org::id', 'chatgpt-4o-latest', 'mistral-large-latest'],
+      ['gpt-4o', 'o3', 'ft:gpt-4o:org::id', 'chatgpt-4o-latest'],
       [...messages, { role: 'assistant', content: 'a' }, called, history[3]!],
     ],
     [
@@ -131,6 +174,68 @@ describe('a request to OpenAI', () => {
       expect([JSON.parse(JSON.stringify(body)), notes]).toEqual([{ model, messages: sent }, []])
       expect(given).toEqual(before)
     }
+  })
+
+  const drawn = {
+    role: 'assistant',
+    content: 'a',
+    extra_content,
+    reasoning_details: [{ type: 'reasoning.encrypted', data: 's', format: 'google-gemini-v1' }],
+    images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }],
+  }
+  const lost = (...fields: string[]) => fields.map((field) => ({ field: `messages.${field}`, action: 'dropped' }))
+  it.each<[model: string, sent: object, notes: object[]]>([
+    ['gpt-5.5', { role: 'assistant', content: 'a' }, lost('reasoning_details', 'images')],
+    ['qwen3-max', { role: 'assistant', content: 'a' }, lost('reasoning_details', 'images')],
+    ['MiniMax-M2.5', { role: 'assistant', content: 'a', reasoning_details: drawn.reasoning_details }, lost('images')],
+    ['models/gemini-3-pro-image', { ...drawn, reasoning_details: undefined }, lost('reasoning_details')],
+    ['openai/gpt-5-image', { ...drawn, extra_content: undefined }, []],
+    ['google/gemini-3-pro-image', drawn, []],
+  ])('to %s has the images and signatures of earlier answers only if it takes them', (model, sent, told) => {
+    const { body, notes } = ask(request({ model, messages: [...messages, drawn] as never }))
+    expect([JSON.parse(JSON.stringify((body as { messages: object[] }).messages[1])), notes]).toEqual([
+      JSON.parse(JSON.stringify(sent)),
+      told,
+    ])
+  })
+
+  const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+  const callOf = (id: string, name: string) => ({ id, type: 'function', function: { name, arguments: '{}' } })
+  const looked = [
+    ...messages,
+    { role: 'assistant', content: null, tool_calls: [callOf('a', 'look'), callOf('b', 'read'), callOf('c', 'shoot')] },
+    { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'Seen' }, picture] },
+    { role: 'tool', tool_call_id: 'b', content: 'Read' },
+    { role: 'tool', tool_call_id: 'c', content: [picture] },
+  ]
+  const answered = { role: 'assistant', content: 'Done' }
+  it.each(['gpt-4o', 'gpt-5.5', 'ft:gpt-4.1:org::id'])('to %s has images of tool results behind them', (model) => {
+    const fits = (given: object[]) => {
+      const { body, notes } = ask(request({ model, messages: given as never }))
+      expect([openaiRefusal(JSON.parse(JSON.stringify(body))), notes]).toEqual([undefined, []])
+      return (body as { messages: object[] }).messages
+    }
+    expect(openaiRefusal({ model, messages: looked })).toBeDefined()
+    const moved = [
+      ...looked.slice(0, 2),
+      { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'Seen' }] },
+      looked[3],
+      { role: 'tool', tool_call_id: 'c', content: '' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'From the result of look:' },
+          picture,
+          { type: 'text', text: 'From the result of shoot:' },
+          picture,
+        ],
+      },
+    ]
+    expect(fits(looked)).toEqual(moved)
+    expect(fits([...looked, answered, ...messages])).toEqual([...moved, answered, ...messages])
+  })
+  it.each(['qwen3-vl', 'gpt-oss-120b', 'openai/gpt-5.5'])('to %s has images in tool results', (model) => {
+    expect((ask(request({ model, messages: looked as never })).body as { messages: object[] }).messages).toEqual(looked)
   })
 
   it.each(['gpt-4o', 'gpt-4.1-nano', 'gpt-3.5-turbo', 'my-o1'])('to %s keeps max_tokens', (model) => {

@@ -1,6 +1,7 @@
 import type { EmbeddingAnswer, Note, Provider, Usage } from '@turnpike/core'
 import { extend, mapInTurns } from '@turnpike/core/internal'
 import { count } from '../count.js'
+import type { Refusals } from '../refusals.js'
 import type { Upstream } from '../upstream.js'
 import { callJson, EMBEDDING_VALUES } from '../upstream.js'
 import { embeddingOf, vectorMaker } from '../vectors.js'
@@ -21,14 +22,21 @@ function usageOf({ usage }: Answer): Usage | undefined {
 
 /** `/embeddings`. Vectors are returned in the requested encoding, even if the server ignores `encoding_format` and sends numbers. */
 export const embeddings =
-  (upstream: Upstream): NonNullable<Provider['embeddings']> =>
+  (upstream: Upstream, refusals: Refusals): NonNullable<Provider['embeddings']> =>
   (request, call) => {
     const { encoding_format: encoding, input } = request
     const expected = Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
-    // Always base64: as decimals, 2,048 vectors of the largest size would exceed the limit of an answer.
-    const body = extend(request, { provider: undefined, encoding_format: 'base64' })
-    const notes: Note[] = []
-    dropRouting(body, notes)
+    const outgoing = refusals.outgoing(request, (losses) => {
+      // base64 unless it is refused: as decimals, 2,048 vectors of the largest size would exceed the limit of an answer.
+      const body = extend(request as Record<string, unknown>, { provider: undefined, encoding_format: 'base64' })
+      const notes: Note[] = []
+      dropRouting(body, notes)
+      for (const field of losses) {
+        if (body[field] !== undefined) notes.push({ field, action: 'dropped' })
+        body[field] = undefined
+      }
+      return { path: '/embeddings', body, notes }
+    })
     const read = async (answer: object): Promise<EmbeddingAnswer> => {
       const { data, model } = answer as Answer
       if (!data) throw missing(upstream.id, answer, 'data')
@@ -46,6 +54,5 @@ export const embeddings =
         usage: usageOf(answer),
       }
     }
-    const outgoing = { path: '/embeddings', body, notes }
     return callJson(upstream, outgoing, call, usageOf, read, upstream.headers, EMBEDDING_VALUES)
   }

@@ -38,7 +38,7 @@ describe('an error answer of OpenAI', () => {
   it('of vLLM, without an error object, has a message too, so that a 404 is the fault of its caller', () => {
     const body = { object: 'error', message: 'The model `x` does not exist.', type: 'NotFoundError', code: 404 }
     expect(meaning(404, body)).toMatchObject({ message: body.message, caller: true, credential: false })
-    expect(meaning(404, { detail: 'Not Found' })).toMatchObject({ message: undefined, caller: false })
+    expect(meaning(404, { detail: 'Not Found' })).toMatchObject({ message: 'Not Found', caller: false })
   })
 
   it.each<[values: Record<string, string>, seconds: number | undefined]>([
@@ -58,7 +58,7 @@ describe('an error answer of OpenAI', () => {
     [{ error: null }, undefined],
     [{}, undefined],
     [null, undefined],
-    ['<html>', undefined],
+    ['<title>502</title>', '502'],
     [undefined, undefined],
     [[], undefined],
   ])('with %j has the message %s', (body, message) => expect(meaning(500, body).message).toBe(message))
@@ -72,11 +72,15 @@ describe('an error answer of OpenAI', () => {
   it.each([301, 408, 429, 500, 502, 503, 529])('with %i is the fault of neither', (status) =>
     expect(meaning(status)).toMatchObject({ caller: false, credential: false }),
   )
-  it('with 404 is the fault of the caller only in the form of OpenAI', () => {
+  it('with 404 or 410 is the fault of the caller only in the form of OpenAI', () => {
     expect(meaning(404, { error: { message: 'No model', code: 'model_not_found' } })).toMatchObject({
       caller: true,
       code: 'model_not_found',
     })
+    expect(meaning(410, { title: 'Gone', detail: "The model 'x' is no longer available." })).toMatchObject({
+      caller: true,
+    })
+    expect(meaning(410, '<html>')).toMatchObject({ caller: false })
     expect(meaning(404, '<html>')).toMatchObject({ caller: false })
     expect(meaning(404)).toMatchObject({ caller: false })
   })

@@ -1,39 +1,66 @@
 import type { UpstreamError } from '@turnpike/core'
 import { isObject } from '@turnpike/core/internal'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
-import { faultOf, malformed, statusError } from '../failures.js'
+import { errorObject, errorText } from '../error-text.js'
+import { failed, faultOf, malformed, statusError } from '../failures.js'
 import { retryAfter } from '../retry-after.js'
-
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** Codes of a 429 or 400 for an account that cannot pay. */
 const unpaid = ['insufficient_quota', 'billing_not_active', 'billing_hard_limit_reached']
 
-/** Parses `{error: {message, type, param, code}}` and the shorter error bodies of compatible servers, such as vLLM's `{object: "error", message}`. */
-export function errors({ status, header, body }: ErrorAnswer): ErrorMeaning {
-  const given = (isObject(body) ? body : {}) as { error?: unknown; object?: unknown }
-  const error = given.object === 'error' ? given : given.error
-  const detail = (isObject(error) ? error : {}) as { message?: unknown; code?: unknown }
-  const message = textOf(detail.message) ?? textOf(error)
-  const code = textOf(detail.code)
-  // OpenAI's embeddings and most compatible servers send this message without a code.
-  const tooLong = /maximum context length/i.test(message ?? '')
+/** Parses `{error: {message, type, param, code}}`, and the errors of compatible servers. */
+export function errors(answer: ErrorAnswer): ErrorMeaning {
+  const { header, body } = answer
+  const { code } = errorObject(body)
+  const message = errorText(body)
   const ms = Number(header('retry-after-ms'))
   return {
     message,
-    ...faultOf(status, message, unpaid.includes(code!)),
-    code: tooLong ? 'context_length_exceeded' : code,
+    ...faultOf(answer, message, unpaid.includes(code as string)),
+    code: typeof code === 'string' && code !== '' ? code : undefined,
     retryAfter: retryAfter(ms >= 0 ? String(ms / 1000) : header('retry-after')),
   }
 }
 
+/** The statuses of MiniMax's codes, which it sends with 200 (its error codes). */
+const ofMinimax: Record<number, number> = {
+  1002: 429,
+  1004: 401,
+  1008: 402,
+  1026: 400,
+  1039: 429,
+  2013: 400,
+  2049: 401,
+}
+
+/**
+ * Whether an answer or event is an error: `error` beside whatever else, or, without choices, vLLM's `object`, FastAPI's `detail`, Cloudflare's `errors`,
+ * MiniMax's `base_resp` and Qwen's `code` beside a message. A message alone may tell the progress.
+ */
+function isError(body: Record<string, unknown>): boolean {
+  const { error, choices, object, type, detail, errors: list, base_resp: base, code } = body
+  if (error) return true
+  if (Array.isArray(choices)) return false
+  if (isObject(base) && base['status_code'] === 0) return false
+  return (
+    (object === 'error' || type === 'error' || Boolean(detail ?? list ?? base ?? code)) && errorText(body) !== undefined
+  )
+}
+
 /** The error in the body of a 200 response or in a stream event; undefined if there is none. */
 export function toldError(provider: string, body: unknown, begun: boolean): UpstreamError | undefined {
-  const { error } = (body ?? {}) as { error?: unknown }
-  if (!error) return undefined
-  const { code, status } = (typeof error === 'object' ? error : {}) as Record<string, unknown>
-  const told = [code, status].map(Number).find((number) => number >= 400 && number <= 599)
+  if (!isObject(body) || !isError(body)) return undefined
+  const { code, status, status_code, http_code } = errorObject(body)
+  const { status_code: number } = (body['base_resp'] ?? {}) as { status_code?: number }
+  const codes = [code, status, status_code, http_code, ofMinimax[number ?? 0]]
+  const told = codes.map(Number).find((one) => one >= 400 && one <= 599)
   return statusError(provider, errors, { status: told ?? 500, body }, begun)
+}
+
+/** The error of a choice, which OpenRouter sets where an answer had begun: whatever its code is, no other request would do better. */
+export function choiceError(provider: string, error: unknown): UpstreamError {
+  const { message, code } = errors({ status: 500, header: () => undefined, body: { error } })
+  return failed(provider, message ?? 'The upstream ended its answer with an error', code ?? 'error')
 }
 
 /** The error for an answer without `what`: the error that the body contains, otherwise `malformed`. */

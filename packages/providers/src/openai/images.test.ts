@@ -36,6 +36,9 @@ describe.each<[model: string, output: object, rows: [fields: object, body: objec
       [{ size: '1792x1024' }, { size: '1536x1024' }, [clamped]],
       [{ quality: 'standard' }, { quality: 'medium' }, []],
       [{ quality: 'hd' }, { quality: 'high' }, []],
+      [{ size: '1536x1024', quality: 'low' }, { size: '1536x1024', quality: 'low' }, []],
+      [{ size: '1024x1536', quality: 'high' }, { size: '1024x1536', quality: 'high' }, []],
+      [{ size: 'auto', quality: 'auto' }, { size: 'auto', quality: 'auto' }, []],
       [{ style: 'vivid' }, {}, [noStyle]],
       [{ response_format: 'url', n: 3, provider: 'openai' }, {}, []],
       [{ user: 'x', background: 'opaque' }, { user: 'x', background: 'opaque' }, []],
@@ -50,6 +53,9 @@ describe.each<[model: string, output: object, rows: [fields: object, body: objec
     { response_format: 'b64_json', size: '1024x1024', quality: 'standard' },
     [
       [{}, {}, []],
+      [{ size: '1536x1024', quality: 'medium' }, { size: '1792x1024' }, [clamped]],
+      [{ size: '1024x1536', quality: 'high' }, { size: '1024x1792', quality: 'hd' }, [clamped]],
+      [{ size: 'auto', quality: 'low' }, {}, [{ field: 'quality', action: 'clamped' }]],
       [{ size: '256x256' }, { size: '1024x1024' }, [clamped]],
       [{ size: '512x512' }, { size: '1024x1024' }, [clamped]],
       [{ size: '1024x1024' }, { size: '1024x1024' }, []],
@@ -66,6 +72,8 @@ describe.each<[model: string, output: object, rows: [fields: object, body: objec
     { response_format: 'b64_json', size: '1024x1024' },
     [
       [{}, {}, []],
+      [{ size: '1536x1024', quality: 'auto' }, {}, [clamped]],
+      [{ size: 'auto', quality: 'high' }, {}, [noQuality]],
       [{ size: '256x256' }, { size: '256x256' }, []],
       [{ size: '512x512' }, { size: '512x512' }, []],
       [{ size: '1024x1024' }, { size: '1024x1024' }, []],

@@ -8,13 +8,14 @@ import { missing } from './errors.js'
 import { dropRouting } from './routing-fields.js'
 
 type Size = NonNullable<ImageRequest['size']>
+type Quality = NonNullable<ImageRequest['quality']>
 
 /** The parameters that a model supports. */
 interface Traits {
-  /** The nearest supported size for each size of spec.md. */
+  /** The nearest supported size for each one that may be asked for. */
   sizes: Record<Size, string>
-  /** The model's value for each quality of spec.md; undefined if it has no such parameter. */
-  qualities: Record<'standard' | 'hd', string> | undefined
+  /** The model's value for each quality that may be asked for; undefined if it has no such parameter. */
+  qualities: Record<Quality, string> | undefined
   /** Whether it supports `style`. */
   style: boolean
   /** The parameters that request a PNG in base64; undefined values are not sent. */
@@ -22,18 +23,41 @@ interface Traits {
 }
 
 const square = { '256x256': '1024x1024', '512x512': '1024x1024', '1024x1024': '1024x1024' }
+const landscape = '1536x1024'
+const portrait = '1024x1536'
 
 const gptImage: Traits = {
-  sizes: { ...square, '1024x1792': '1024x1536', '1792x1024': '1536x1024' },
-  qualities: { standard: 'medium', hd: 'high' },
+  sizes: {
+    ...square,
+    '1024x1792': portrait,
+    '1792x1024': landscape,
+    [portrait]: portrait,
+    [landscape]: landscape,
+    auto: 'auto',
+  },
+  qualities: { standard: 'medium', hd: 'high', low: 'low', medium: 'medium', high: 'high', auto: 'auto' },
   style: false,
   // These models always answer in base64 and reject `response_format`.
   output: { output_format: 'png', output_compression: undefined },
 }
 
 const dallE3: Traits = {
-  sizes: { ...square, '1024x1792': '1024x1792', '1792x1024': '1792x1024' },
-  qualities: { standard: 'standard', hd: 'hd' },
+  sizes: {
+    ...square,
+    '1024x1792': '1024x1792',
+    '1792x1024': '1792x1024',
+    [portrait]: '1024x1792',
+    [landscape]: '1792x1024',
+    auto: '1024x1024',
+  },
+  qualities: {
+    standard: 'standard',
+    hd: 'hd',
+    low: 'standard',
+    medium: 'standard',
+    high: 'hd',
+    auto: 'standard',
+  },
   style: true,
   output: { response_format: 'b64_json' },
 }
@@ -45,6 +69,9 @@ const dallE2: Traits = {
     '1024x1024': '1024x1024',
     '1024x1792': '1024x1024',
     '1792x1024': '1024x1024',
+    [portrait]: '1024x1024',
+    [landscape]: '1024x1024',
+    auto: '1024x1024',
   },
   qualities: undefined,
   style: false,
@@ -58,8 +85,10 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   const { model, size, quality, style } = request
   const { sizes, qualities, style: hasStyle, output } = traitsOf(model)
   const notes: Note[] = []
-  if (size && sizes[size] !== size) notes.push({ field: 'size', action: 'clamped' })
-  if (quality === 'hd' && !qualities) notes.push({ field: 'quality', action: 'dropped' })
+  if (size && size !== 'auto' && sizes[size] !== size) notes.push({ field: 'size', action: 'clamped' })
+  if (quality === 'low' && qualities?.low !== 'low')
+    notes.push({ field: 'quality', action: qualities ? 'clamped' : 'dropped' })
+  if ((quality === 'hd' || quality === 'high') && !qualities) notes.push({ field: 'quality', action: 'dropped' })
   if (style && !hasStyle) notes.push({ field: 'style', action: 'dropped' })
   if ('output_format' in output) {
     const { output_format: format, output_compression: compression } = withoutNulls(request)

@@ -2,29 +2,31 @@
 import type { Provider } from '@turnpike/core'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
+import type { Refusals } from '../refusals.js'
 import type { Upstream } from '../upstream.js'
+import type { ChatOptions } from './chat.js'
 import { openaiChat } from './chat.js'
 import { embeddings } from './embeddings.js'
 import { images } from './images.js'
-import { isOpenaiModel, openaiCatalogue } from './models.js'
+import { isOpenaiModel, OPENAI, openaiCatalogue } from './models.js'
 import { speech } from './speech.js'
 import { transcription } from './transcription.js'
 
 export { openaiChat }
+export type { ChatOptions } from './chat.js'
 
 /** Options of {@link openai}. */
-export interface OpenAIOptions extends FamilyOptions {
+export interface OpenAIOptions extends FamilyOptions, ChatOptions {
   /** The base URL of the API, including `/v1`; default `https://api.openai.com/v1`. */
   baseURL?: string
 }
 
 const family = {
   id: 'openai',
-  baseURL: 'https://api.openai.com/v1',
+  baseURL: OPENAI,
   headers: (apiKey: string) => ({ authorization: `Bearer ${apiKey}` }),
-  chat: openaiChat,
-  endpoints: (upstream: Upstream) => ({
-    embeddings: embeddings(upstream),
+  endpoints: (upstream: Upstream, refusals: Refusals) => ({
+    embeddings: embeddings(upstream, refusals),
     images: images(upstream),
     speech: speech(upstream),
     transcription: transcription(upstream),
@@ -38,4 +40,5 @@ const family = {
  * Creates a provider of the OpenAI family.
  * @example openai({ apiKey: process.env.OPENAI_API_KEY })
  */
-export const openai = (options: OpenAIOptions): Provider => familyProvider(family, options)
+export const openai = (options: OpenAIOptions): Provider =>
+  familyProvider({ ...family, chat: (provider) => openaiChat(provider, options) }, options)

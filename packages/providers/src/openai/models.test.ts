@@ -1,7 +1,8 @@
 import { Model } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { listModels } from '../family.js'
-import { isOpenaiModel, isReasoningModel, openaiCatalogue } from './models.js'
+import { CATALOGUE_DATE, listModels } from '../family.js'
+import { openaiChat } from './chat.js'
+import { isOpenaiModel, openaiCatalogue } from './models.js'
 
 describe('the OpenAI catalogue', () => {
   it('lists valid models once each, under the id of the provider', () => {
@@ -12,13 +13,25 @@ describe('the OpenAI catalogue', () => {
     expect(models.find(({ id }) => id === 'gpt-4o-mini')).toEqual({
       id: 'gpt-4o-mini',
       object: 'model',
-      created: 1_782_950_400,
+      created: Date.parse(CATALOGUE_DATE) / 1000,
       owned_by: 'openai',
       provider: 'mine',
       capabilities: ['chat', 'tools', 'vision', 'json_schema'],
     })
     expect(models.every(({ id }) => isOpenaiModel(id))).toBe(true)
-    for (const { id, capabilities } of models) expect(capabilities.includes('reasoning'), id).toBe(isReasoningModel(id))
+  })
+
+  it('says of reasoning and tools what is sent', () => {
+    const { request } = openaiChat('openai')
+    const tools = [{ type: 'function', function: { name: 'f' } }]
+    const sends = (fields: object) => request({ messages: [], ...fields } as never).body as Record<string, unknown>
+    for (const [model, capabilities] of Object.entries(openaiCatalogue)) {
+      if (!capabilities.includes('chat') || model.startsWith('gpt-audio')) continue
+      const effort = sends({ model, reasoning_effort: 'medium' })['reasoning_effort']
+      expect(effort !== undefined, model).toBe(capabilities.includes('reasoning'))
+      if (capabilities.includes('tools')) expect(sends({ model, tools })['tools']).toEqual(tools)
+      else expect(() => sends({ model, tools }), model).toThrow('takes no function tools')
+    }
   })
 
   it.each([

@@ -101,7 +101,11 @@ describe('a stream of OpenAI', () => {
   it('reads usage from the choice where the chunk has none', async () => {
     const counted = { ...usage, cached_tokens: 1 }
     const given = await choices(chunk({ content: 'a' }), chunk({}, 'length', { usage: counted }), '[DONE]')
-    expect(given.slice(1)).toEqual([{ index: 0, delta: {}, finish_reason: 'length' }, counted])
+    const details = { prompt_tokens_details: { cached_tokens: 1 } }
+    expect(given.slice(1)).toEqual([
+      { index: 0, delta: {}, finish_reason: 'length' },
+      { ...counted, ...details },
+    ])
     const both = { ...chunk({}, 'stop', { usage: { ...usage, completion_tokens: 9 } }), usage }
     expect((await choices(chunk({ content: 'a' }), both, '[DONE]')).at(-1)).toEqual(usage)
   })

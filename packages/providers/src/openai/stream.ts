@@ -1,12 +1,18 @@
-import type { ChatDelta, ChunkChoice } from '@turnpike/core'
+import type { ChatDelta, ChunkChoice, Usage } from '@turnpike/core'
 import { isObject } from '@turnpike/core/internal'
 import type { ChatDecoder } from '../adapter.js'
 import type { ChunkBuilder } from '../chunk-builder.js'
 import { chunkBuilder, unnamedCall } from '../chunk-builder.js'
+import { DONE } from '../events.js'
 import { malformed } from '../failures.js'
+import { toFinishReason } from '../finish-reasons.js'
 import { parseJson, textOf } from '../json.js'
-import { separateThoughts, toFinishReason, toUsage } from './answer.js'
-import { toldError } from './errors.js'
+import { laterUsage } from '../later-usage.js'
+import { inForm, reportOf, separateThoughts } from './answer.js'
+import { choiceError, toldError } from './errors.js'
+import type { ChatOptions } from './chat.js'
+import type { ThinkTags } from './think-tags.js'
+import { thinkTags } from './think-tags.js'
 
 interface UpstreamToolCall {
   index?: number | null
@@ -18,15 +24,18 @@ interface UpstreamToolCall {
 }
 
 interface UpstreamChoice {
-  index?: number
+  index: number
   delta?: Record<string, unknown> & {
     tool_calls?: UpstreamToolCall[] | null
     /** Deprecated, but some compatible servers still send it. */
     function_call?: UpstreamToolCall['function'] | null
   }
   finish_reason?: string | null
+  /** OpenRouter tells here why an answer ended with an error. */
+  error?: unknown
   /** Kimi reports usage here. */
   usage?: unknown
+  [field: string]: unknown
 }
 
 interface UpstreamChunk {
@@ -94,33 +103,46 @@ function hasContent(delta: Record<string, unknown>): boolean {
 }
 
 /** Decodes and normalizes an OpenAI stream. Obfuscation padding and Azure's empty first chunk are removed. */
-export function streamDecoder(provider: string, model: string): ChatDecoder {
+export function streamDecoder(provider: string, model: string, tagged: ChatOptions['thinkTags'] = false): ChatDecoder {
   const builder = chunkBuilder(provider)
   const trackers = new Map<number, ReturnType<typeof toolTracker>>()
+  const tags = new Map<number, ThinkTags>()
   let begun = false
+  /** Whether any choice had a `delta`: a `message` that follows repeats what they said. */
+  let inDeltas = false
   let done = false
 
-  const report = (usage: unknown): void => {
-    const reported = toUsage(usage)
-    if (reported) builder.report(reported)
+  const report = (reported: Usage): void => {
+    const usage = laterUsage(builder.usage(), reported)
+    const { prompt_tokens, completion_tokens } = usage
+    builder.report({ ...usage, total_tokens: prompt_tokens + completion_tokens })
   }
 
-  const onChoice = (choice: UpstreamChoice, position: number): void => {
+  const onChoice = (given: UpstreamChoice, position: number): void => {
+    if (isObject(given.delta)) inDeltas = true
+    const choice = inForm('delta', inDeltas && !given.delta ? { ...given, delta: {} } : given) as UpstreamChoice
     choice.index ??= position
-    if (!isObject(choice.delta)) choice.delta = {}
     // Fast path for text, which is nearly every chunk: the parsed object itself is passed on.
-    const { tool_calls: entries, function_call: legacy, content, reasoning } = choice.delta
-    if (!choice.finish_reason && !entries && !legacy && reasoning === undefined && !Array.isArray(content)) {
+    const { tool_calls: entries, function_call: legacy, content, reasoning } = choice.delta!
+    const isText = !entries && !legacy && reasoning === undefined && !Array.isArray(content)
+    if (isText && !tagged && !choice.finish_reason && !choice.error) {
       choice.finish_reason = null
       builder.relay(choice as ChunkChoice)
       return
     }
-    const { index, delta: given, finish_reason, usage, ...extra } = choice
-    if (usage) report(usage)
-    const { role: _, tool_calls: __, function_call: ___, ...delta } = given
+    const { index, delta: said, finish_reason, usage: _, error, ...extra } = choice
+    const { role: __, tool_calls: ___, function_call: ____, ...delta } = said!
     separateThoughts(delta)
+    if (tagged) {
+      let own = tags.get(index)
+      if (!own) tags.set(index, (own = thinkTags(tagged)))
+      own.separate(delta)
+      if (finish_reason) own.end(delta)
+    }
     const calls = entries?.length ? entries : legacy ? [{ index: 0, function: legacy }] : []
-    if (calls.length === 0 || hasContent(delta)) builder.delta(index, delta as ChatDelta, extra)
+    const end = error ? choiceError(provider, error) : finish_reason && toFinishReason(provider, finish_reason)
+    if (hasContent(delta) || (calls.length === 0 && typeof end !== 'object'))
+      builder.delta(index, delta as ChatDelta, extra)
     for (const entry of calls) {
       if (entry.custom) {
         builder.delta(index, { tool_calls: [entry] } as ChatDelta, extra)
@@ -130,14 +152,19 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
       if (!tracker) trackers.set(index, (tracker = toolTracker(index, builder)))
       tracker.track(entry)
     }
-    if (finish_reason) builder.finish(index, toFinishReason(finish_reason), extra)
+    if (end) builder.finish(index, end, extra)
   }
 
   const onEvent = (data: string): void => {
     const chunk = parseJson(data) as UpstreamChunk | null | undefined
     if (chunk === undefined) throw malformed(provider, 'An event of the answer is not JSON')
-    if (chunk?.error) throw toldError(provider, chunk, begun)!
-    if (!Array.isArray(chunk?.choices)) return
+    const reported = chunk && reportOf(chunk)
+    if (reported) report(reported)
+    if (chunk?.error || !Array.isArray(chunk?.choices)) {
+      const told = toldError(provider, chunk, begun)
+      if (told) throw told
+      return
+    }
     if (chunk.choices.length > 0 && !begun) {
       begun = true
       const { choices: _, usage: __, obfuscation: ___, ...head } = chunk
@@ -146,7 +173,6 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
     // Some servers name the tier that served an answer in a later chunk only.
     if (begun && chunk['service_tier']) builder.head()['service_tier'] = chunk['service_tier']
     chunk.choices.forEach(onChoice)
-    if (chunk.usage) report(chunk.usage)
   }
 
   const end = (): ChunkChoice[] => {
@@ -157,7 +183,7 @@ export function streamDecoder(provider: string, model: string): ChatDecoder {
   return {
     push(events) {
       for (const { data } of events) {
-        if (data === '[DONE]') {
+        if (data === DONE) {
           done = true
           return end()
         }

@@ -2,6 +2,7 @@ import type { Capability, Model, Price, Provider } from '@turnpike/core'
 import { fixedPrices, priceTable } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { anthropic } from '../anthropic/index.js'
+import { CATALOGUE_DATE } from '../family.js'
 import { google } from '../google/index.js'
 import { openai } from '../openai/index.js'
 import { midSize } from './mid-size.js'
@@ -36,6 +37,11 @@ describe('the mid-size model', () => {
     ['the first of those with one price', { a: 3, b: 3, c: 3, d: 3 }, 'b'],
     ['the newest version, whatever it costs', { 'x-1': 5, 'x-1-5': 7, 'x-2': 6 }, 'x-2'],
     ['a version by its number', { 'x-5.9': 1, 'x-5.10': 1, 'x-5': 1 }, 'x-5.10'],
+    [
+      'a version without its preview',
+      { 'x-2-pro': 10, 'x-3-pro-preview': 5, 'x-3-mini': 1, 'x-3-max': 9 },
+      'x-3-pro-preview',
+    ],
     ['a version in a name', { 'gpt-4o': 10, 'gpt-5': 20, 'gpt-4.1': 1, 'gpt-6-mini': 2 }, 'gpt-4o'],
     ['the first id of a version', { 'x-1': 2, 'x-1-2026-01-02': 1, 'x-1-latest': 1 }, 'x-1'],
   ])('is %s', (_, rates, expected) => expect(ofOutput(rates)).toBe(expected))
@@ -50,17 +56,17 @@ describe('the mid-size model', () => {
 
 describe('the models for agents', () => {
   const agentModels = (providers: Provider[], more: Partial<RouterOptions> = {}) =>
-    createRouter({ providers, ...more }).agentModels()
+    createRouter({ providers, now: () => Date.parse(CATALOGUE_DATE), ...more }).agentModels()
 
-  // With the present catalogue: change them when a newer one has others, if those are of a middle size.
+  // With the present catalogue and its prices: change them when a newer one has others, if those are of a middle size.
   it.each<[string, Provider[], string[]]>([
     ['openai', [families.openai], ['openai/gpt-5.4-mini']],
-    ['anthropic', [families.anthropic], ['anthropic/claude-sonnet-5']],
-    ['google', [families.google], ['google/gemini-3.5-flash']],
+    ['anthropic', [families.anthropic], ['anthropic/claude-sonnet-5-5']],
+    ['google', [families.google], ['google/gemini-4-argon']],
     [
       'all in their order',
       [families.google, families.anthropic, families.openai],
-      ['google/gemini-3.5-flash', 'anthropic/claude-sonnet-5'],
+      ['google/gemini-4-argon', 'anthropic/claude-sonnet-5-5'],
     ],
     ['two keys of one provider', [families.openai, openai(key)], ['openai/gpt-5.4-mini']],
     ['none', [], []],
@@ -73,7 +79,7 @@ describe('the models for agents', () => {
     const local = openai({ ...key, id: 'local' })
     expect(await agentModels([local])).toEqual([])
     expect(await agentModels([local, families.google, families.openai])).toEqual([
-      'google/gemini-3.5-flash',
+      'google/gemini-4-argon',
       'openai/gpt-5.4-mini',
     ])
     const prices = fixedPrices(priceTable({ 'local/o3': { input: 1, output: 1 } }))
@@ -90,8 +96,8 @@ describe('the models for agents', () => {
   })
 
   it.each<[defaults: NonNullable<RouterOptions['defaults']>, expected: string[]]>([
-    [{ agent: 'openai/o3' }, ['openai/o3', 'anthropic/claude-sonnet-5']],
-    [{ agent: 'o3' }, ['o3', 'anthropic/claude-sonnet-5']],
+    [{ agent: 'openai/o3' }, ['openai/o3', 'anthropic/claude-sonnet-5-5']],
+    [{ agent: 'o3' }, ['o3', 'anthropic/claude-sonnet-5-5']],
     [{ agent: 'anthropic/claude-x' }, ['anthropic/claude-x', 'openai/gpt-5.4-mini']],
     [{ agent: 'claude-x' }, ['claude-x', 'openai/gpt-5.4-mini']],
     [{ agent: 'fast' }, ['fast', 'openai/gpt-5.4-mini']],

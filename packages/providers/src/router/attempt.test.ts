@@ -97,6 +97,69 @@ describe('failover', () => {
   })
 })
 
+describe('a refusal', () => {
+  const refusal = (refused: UpstreamFailure['refused'], fields: Partial<UpstreamFailure> = {}) =>
+    failed({ status: 400, caller: true, refused, ...fields })
+  const unsupported = new ApiError(400, 'invalid_request_error', 'No', { code: 'unsupported_parameter' })
+
+  it.each([refusal('model'), refusal('length'), refusal('parameter'), unsupported])(
+    'leads to the next target, and to no retry: %o',
+    async (error) => {
+      const { asked, promise } = run({ a: [error], b: [] })
+      expect(await promise).toMatchObject({ value: 'by b', attempts: 2 })
+      const alone = run({ a: [error] }, { retries: 3 })
+      await expect(alone.promise).rejects.toBe(error)
+      expect([asked, alone.asked]).toEqual([['a', 'b'], ['a']])
+    },
+  )
+
+  it('of what may have been accepted leads nowhere', async () => {
+    const error = refusal('model', { accepted: true })
+    const { asked, promise } = run({ a: [error], b: [] })
+    await expect(promise).rejects.toBe(error)
+    expect(asked).toEqual(['a'])
+  })
+
+  it.each([['model', ['x', 'y', 'z']] as const, ['length', ['x', 'z']] as const, ['parameter', ['x', 'z']] as const])(
+    'of a %s asks %j of two keys of one provider and another provider',
+    async (refused, expected) => {
+      const asked: string[] = []
+      const targets = [target('a'), target('a'), target('b')]
+      const names = new Map(targets.map((one, i) => [one, 'xyz'[i]!]))
+      const call = (one: Target) => {
+        asked.push(names.get(one)!)
+        return names.get(one) === 'z' ? Promise.resolve('z') : Promise.reject(refusal(refused))
+      }
+      expect(await attempt(targets, new AbortController().signal, call, new Health({}), {})).toMatchObject({
+        value: 'z',
+      })
+      expect(asked).toEqual(expected)
+    },
+  )
+
+  it('that comes first is thrown unless another failure passes', async () => {
+    const first = refusal('length')
+    const none = run({ a: [first], b: [refusal('model')], c: [failed({ status: 401, credential: true })] })
+    await expect(none.promise).rejects.toBe(first)
+    const busy = limited()
+    const passing = run({ a: [first], b: [busy] }, { retries: 0 })
+    await expect(passing.promise).rejects.toBe(busy)
+  })
+})
+
+describe('further statuses', () => {
+  it.each([500, 520])('lead to the next target and to no retry: %i', async (status) => {
+    const options = { failoverStatuses: [500, 520], retries: 2 }
+    expect(await run({ a: [failed({ status })], b: [] }, options).promise).toMatchObject({ value: 'by b' })
+    const error = failed({ status })
+    const alone = run({ a: [error] }, options)
+    await expect(alone.promise).rejects.toBe(error)
+    const begun = run({ a: [failed({ status, accepted: true })], b: [] }, options)
+    await expect(begun.promise).rejects.toMatchObject({ failure: { accepted: true } })
+    expect([alone.asked, begun.asked]).toEqual([['a'], ['a']])
+  })
+})
+
 describe('retries', () => {
   it('come after all targets, and the first error is thrown', async () => {
     const errors = [refused(), limited(), refused(), limited()]

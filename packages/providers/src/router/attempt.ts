@@ -1,5 +1,5 @@
-import type { Signal, Target } from '@turnpike/core'
-import { UpstreamError } from '@turnpike/core'
+import type { Signal, Target, UpstreamFailure } from '@turnpike/core'
+import { ApiError, UpstreamError } from '@turnpike/core'
 import type { Health } from './health.js'
 
 export interface AttemptOptions {
@@ -7,16 +7,31 @@ export interface AttemptOptions {
   retries?: number
   /** Maximum wait before such a retry in milliseconds; targets with a longer Retry-After are not retried. Default 2,000. */
   maxWaitMs?: number
+  /**
+   * Further statuses of an upstream after which the next target is tried, such as `[500, 502, 504, 520]`; default none, because an upstream that
+   * answers with one may have begun to generate, and bill that.
+   */
+  failoverStatuses?: number[]
 }
 
 /** Milliseconds before the first retry, doubled for each further one, plus up to 50 % at random. */
 const WAIT_MS = 250
 
-/** Whether the call certainly was not accepted, so that another target may be tried (ruling 16). */
-function isRetryable(error: unknown): error is UpstreamError {
-  if (!UpstreamError.is(error) || error.failure.accepted) return false
-  const { kind, status, credential } = error.failure
-  return kind === 'unavailable' || credential === true || status === 429 || status === 503 || status === 529
+/** Whether the call certainly was not accepted, so that the same target may be tried again (ruling 16). */
+function isRetryable({ failure }: UpstreamError): boolean {
+  const { kind, status, credential, accepted } = failure
+  return (
+    !accepted && (kind === 'unavailable' || credential === true || status === 429 || status === 503 || status === 529)
+  )
+}
+
+/**
+ * What a target refused that another one may take (ruling 52), by its answer, or by its adapter before anything was sent. Undefined for a content
+ * filter, a fault in the messages, and everything that may have been accepted.
+ */
+function refusedBy(error: unknown): UpstreamFailure['refused'] {
+  if (ApiError.is(error)) return error.code === 'unsupported_parameter' ? 'parameter' : undefined
+  return UpstreamError.is(error) && !error.failure.accepted ? error.failure.refused : undefined
 }
 
 /** Resolves after `ms`; rejects when the signal is aborted. */
@@ -39,20 +54,21 @@ function takeNext(left: Target[], health: Health): Target {
   return left.splice(Math.max(first, 0), 1)[0]!
 }
 
-/** Runs a call with each target in turn until one accepts it. */
+/** Runs a call with each target in turn until one accepts it. Throws the first failure, or, where that is a refusal, the first one that passes. */
 export async function attempt<T>(
   targets: Target[],
   signal: Signal,
   run: (target: Target) => Promise<T>,
   health: Health,
-  { retries = 0, maxWaitMs = 2_000 }: AttemptOptions,
+  { retries = 0, maxWaitMs = 2_000, failoverStatuses = [] }: AttemptOptions,
 ): Promise<{ value: T; target: Target; attempts: number }> {
   let attempts = 0
-  let first: UpstreamError | undefined
+  let first: unknown
+  let passing: unknown
   for (let round = 0; ; round++) {
     const busy: Target[] = []
     let wait = Math.min(maxWaitMs, WAIT_MS * 2 ** round * (1 + Math.random() / 2))
-    for (const left = [...targets]; left.length > 0;) {
+    for (let left = [...targets]; left.length > 0;) {
       const target = takeNext(left, health)
       health.begin(target)
       attempts++
@@ -60,15 +76,27 @@ export async function attempt<T>(
         return { value: await run(target), target, attempts }
       } catch (error) {
         health.report(target, error)
-        if (!isRetryable(error)) throw error
-        first ??= error
-        const { credential, retryAfter = 0 } = error.failure
-        if (credential || retryAfter * 1000 > maxWaitMs) continue
-        busy.push(target)
-        wait = Math.max(wait, retryAfter * 1000)
+        const refused = refusedBy(error)
+        if (refused) {
+          first ??= error
+          // The same model with another key refuses the same.
+          if (refused !== 'model')
+            left = left.filter(({ provider, model }) => provider.id !== target.provider.id || model !== target.model)
+          continue
+        }
+        if (!UpstreamError.is(error)) throw error
+        const { credential, retryAfter = 0, accepted, status = 0 } = error.failure
+        if (isRetryable(error)) {
+          first ??= error
+          if (credential || retryAfter * 1000 > maxWaitMs) continue
+          passing ??= error
+          busy.push(target)
+          wait = Math.max(wait, retryAfter * 1000)
+        } else if (!accepted && failoverStatuses.includes(status)) first ??= error
+        else throw error
       }
     }
-    if (busy.length === 0 || round >= retries) throw first
+    if (busy.length === 0 || round >= retries) throw (refusedBy(first) && passing) ?? first
     await pause(wait, signal)
     targets = busy
   }

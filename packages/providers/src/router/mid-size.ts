@@ -1,11 +1,5 @@
 import type { Model, Price } from '@turnpike/core'
-import { undated } from '@turnpike/core/internal'
-
-/** What the versions of a model share: `gpt-mini` of `gpt-5.4-mini`, `claude-sonnet` of `claude-sonnet-4-6`. */
-const lineOf = ({ id }: Model): string => undated(id).replace(/[-.]?\d+/g, '')
-
-/** Compares versions of a model, oldest first. */
-const byVersion = (a: Model, b: Model): number => undated(a.id).localeCompare(undated(b.id), 'en', { numeric: true })
+import { lineOf, versionOf } from '../lines.js'
 
 /**
  * The mid-size one of the chat models of a provider that can call tools and have a known price: of the newest version of each model, the
@@ -15,10 +9,10 @@ export function midSize(models: Model[], priceOf: (model: Model) => Price | unde
   const output = (model: Model): number | undefined => priceOf(model)?.output
   const newest = new Map<string, Model>()
   for (const model of models) {
-    const { capabilities } = model
+    const { id, capabilities } = model
     if (!capabilities.includes('chat') || !capabilities.includes('tools') || output(model) === undefined) continue
-    const other = newest.get(lineOf(model))
-    if (!other || byVersion(other, model) < 0) newest.set(lineOf(model), model)
+    const other = newest.get(lineOf(id))
+    if (!other || versionOf(other.id) < versionOf(id)) newest.set(lineOf(id), model)
   }
   const bySize = [...newest.values()].toSorted((a, b) => output(a)! - output(b)!)
   return bySize[Math.floor((bySize.length - 1) / 2)]

@@ -1,6 +1,6 @@
 import type { Choice, Model, Need, PriceSource, PriceTable, Provider, Router, Target, Task } from '@turnpike/core'
-import { extend, unsupported } from '@turnpike/core/internal'
-import { builtInPrices, factsOf } from '../catalogue.js'
+import { extend, undated, unsupported } from '@turnpike/core/internal'
+import { builtInPrices, limitsOf } from '../catalogue.js'
 import { fidelityOf } from '../fidelity.js'
 import type { AttemptOptions } from './attempt.js'
 import { attempt } from './attempt.js'
@@ -44,7 +44,7 @@ const plainId = (model: string): string => (model.startsWith('models/') ? model.
  * @example createRouter({ providers: [openai({ apiKey })] })
  */
 export function createRouter(options: RouterOptions): Router {
-  const { providers, prices = builtInPrices(), now = Date.now } = options
+  const { providers, now = Date.now, prices = builtInPrices(now) } = options
   const groups = new Map(Object.entries(options.groups ?? {}))
   const health = new Health(options)
   const choices = new Choices()
@@ -59,26 +59,53 @@ export function createRouter(options: RouterOptions): Router {
 
   const { idOf, prefixOf, ownersOf, membersOf, placesOf, rotate } = directory(byId, groups)
 
-  const listed = async (): Promise<Model[]> => {
+  /** The models that the providers list themselves. */
+  const ownModels = async (): Promise<Model[]> => {
     // Nothing aborts it. Made here, because Workers allow no signal before the first request.
     const { signal } = new AbortController()
     return (await Promise.all([...byId.values()].map(([provider]) => provider!.models({ signal })))).flat()
   }
 
-  /** The listed models by model id, then by provider id. */
-  let catalogue: Catalogue | undefined
-  const readCatalogue = async (): Promise<Catalogue> => {
-    const read = new Map<string, Map<string, Model>>()
-    for (const model of await listed()) {
-      const of = read.get(model.id) ?? new Map<string, Model>()
-      read.set(model.id, of.set(model.provider, model))
+  /** Adds the models that a public table tells of and a provider does not list, where they are of its id and family and do what it is asked for. */
+  const withTold = (own: Model[], told: PriceTable['models'] = {}): Model[] => {
+    const known = new Set(own.map(({ provider, id }) => `${provider}/${id}`))
+    const added = Object.entries(told).flatMap(([name, { capabilities, created }]): Model[] => {
+      const provider = name.slice(0, name.indexOf('/'))
+      const id = name.slice(provider.length + 1)
+      const [instance] = byId.get(provider) ?? []
+      const isOffered = instance?.owns?.(id) && capabilities.some((capability) => capability in instance)
+      return !isOffered || known.has(name) || known.has(undated(name))
+        ? []
+        : [{ id, object: 'model', created, owned_by: provider, provider, capabilities }]
+    })
+    return [...own, ...added]
+  }
+  const listed = async (): Promise<Model[]> => withTold(await ownModels(), prices.table().models)
+
+  /** What the providers list, as it was read first. */
+  let own: Model[] | undefined
+  /** The catalogue of these and of what a table tells. */
+  let made: { told: PriceTable['models']; catalogue: Catalogue } | undefined
+
+  /** The listed models by model id, then by provider id; undefined until what the providers list has been read. */
+  const knownCatalogue = ({ models: told }: PriceTable): Catalogue | undefined => {
+    if (!own || (made && made.told === told)) return made?.catalogue
+    const catalogue = new Map<string, Map<string, Model>>()
+    for (const model of withTold(own, told)) {
+      const of = catalogue.get(model.id) ?? new Map<string, Model>()
+      catalogue.set(model.id, of.set(model.provider, model))
     }
-    return read
+    made = { told, catalogue }
+    return catalogue
+  }
+  const readCatalogue = async (table: PriceTable): Promise<Catalogue> => {
+    own ??= await ownModels()
+    return knownCatalogue(table)!
   }
 
   /** The groups that have a member, as models. */
   const groupModels = async (): Promise<Model[]> => {
-    const known = (catalogue ??= await readCatalogue())
+    const known = await readCatalogue(prices.table())
     return [...groups].flatMap(([name, ids]) => groupModel(name, membersOf(known, ids), known) ?? [])
   }
 
@@ -90,12 +117,11 @@ export function createRouter(options: RouterOptions): Router {
       price: table.price(provider.id, id),
       catalogue: table.version,
       prices: table,
-      limits: () => factsOf(provider.id, id),
+      limits: () => limitsOf(provider.id, id, table.models),
     }
   }
 
-  const rank = (known: Catalogue, need: Need, places: Place[]): Ranking => {
-    const table = prices.table()
+  const rank = (known: Catalogue, table: PriceTable, need: Need, places: Place[]): Ranking => {
     const byPrice = need.request.provider === 'auto'
     const candidates = places.map((place): Candidate => {
       const { provider, model } = place
@@ -115,11 +141,10 @@ export function createRouter(options: RouterOptions): Router {
     return byPrice ? byCost(candidates, need) : inOrder(candidates)
   }
 
-  const choose = (known: Catalogue, need: Need, requestId: string | undefined): Choice => {
+  const choose = (known: Catalogue, table: PriceTable, need: Need, requestId: string | undefined): Choice => {
     const places = placesOf(known, need)
-    if (places.length === 1 && need.request.provider !== 'auto')
-      return { targets: [targetOf(prices.table(), places[0]!)] }
-    const ranking = rank(known, need, places)
+    if (places.length === 1 && need.request.provider !== 'auto') return { targets: [targetOf(table, places[0]!)] }
+    const ranking = rank(known, table, need, places)
     rotate(places)
     if (places.length > 1) choices.made(need, ranking, requestId, now())
     if (ranking.targets.length === 0)
@@ -129,13 +154,17 @@ export function createRouter(options: RouterOptions): Router {
 
   return {
     // Synchronous once the catalogue has been read.
-    candidates: (need, requestId) =>
-      catalogue
-        ? choose(catalogue, need, requestId)
-        : readCatalogue().then((read) => choose((catalogue = read), need, requestId)),
+    candidates(need, requestId) {
+      const table = prices.table()
+      const known = knownCatalogue(table)
+      return known
+        ? choose(known, table, need, requestId)
+        : readCatalogue(table).then((read) => choose(read, table, need, requestId))
+    },
     async preview(need) {
-      const known = (catalogue ??= await readCatalogue())
-      const { by, order } = rank(known, need, placesOf(known, need))
+      const table = prices.table()
+      const known = await readCatalogue(table)
+      const { by, order } = rank(known, table, need, placesOf(known, need))
       return { by, order }
     },
     attempt(targets, signal, run) {
@@ -168,8 +197,8 @@ export function createRouter(options: RouterOptions): Router {
       return model && chat ? extend(model, { fidelity: fidelityOf(chat, model.id) }) : model
     },
     async agentModels() {
-      const known = (catalogue ??= await readCatalogue())
       const table = prices.table()
+      const known = await readCatalogue(table)
       const midSizes = [...byId.keys()].flatMap((id) => {
         const listed = [...known.values()].flatMap((of) => of.get(id) ?? [])
         return midSize(listed, (model) => table.price(id, plainId(model.id))) ?? []
@@ -190,12 +219,16 @@ export function createRouter(options: RouterOptions): Router {
     },
     health: () => providers.map((provider) => health.describe(provider)),
     state: () => ({
-      providers: providers.map((provider) => ({
-        ...health.describe(provider),
-        tasks: tasks.filter((task) => task in provider),
-        breaker: health.breaker(provider),
-        limited: health.limits(provider),
-      })),
+      providers: providers.map((provider) => {
+        const learnt = provider.learnt?.() ?? []
+        return {
+          ...health.describe(provider),
+          tasks: tasks.filter((task) => task in provider),
+          breaker: health.breaker(provider),
+          limited: health.limits(provider),
+          ...(learnt.length > 0 && { learnt }),
+        }
+      }),
       groups: Object.fromEntries(groups),
       choices: choices.list(),
       prices: prices.table(),

@@ -104,9 +104,12 @@ function checkBlock(block: unknown, owner: keyof typeof blockTypes, place: strin
       )
     }
     case 'thinking':
-      return typeof block['signature'] === 'string' ? undefined : `${at}.signature: Field required`
+      if (typeof block['signature'] !== 'string') return `${at}.signature: Field required`
+      return block['signature'] === '' ? `${place}: Invalid \`signature\` in \`thinking\` block` : undefined
     case 'redacted_thinking':
-      return undefined
+      return typeof block['data'] === 'string' && block['data'] !== ''
+        ? undefined
+        : `${place}: Invalid \`data\` in \`redacted_thinking\` block`
     default:
       return checkSource(block, at)
   }
@@ -117,5 +120,12 @@ const checkBlocks = (content: unknown, owner: keyof typeof blockTypes, at: strin
     ? first(content, (block, i) => checkBlock(block, owner, `${at}.${i}`))
     : `${at}: Input should be a valid list`
 
-export const checkContent = (content: unknown, owner: keyof typeof blockTypes, at: string): Problem =>
-  typeof content === 'string' ? checkText(content, at) : checkBlocks(content, owner, at)
+export const isThought = (block: unknown): boolean =>
+  isObject(block) && (block['type'] === 'thinking' || block['type'] === 'redacted_thinking')
+
+export const checkContent = (content: unknown, owner: keyof typeof blockTypes, at: string): Problem => {
+  if (typeof content === 'string') return checkText(content, at)
+  const problem = checkBlocks(content, owner, at)
+  if (problem || !isThought((content as unknown[]).at(-1))) return problem
+  return `${at}: The final block in an assistant message cannot be \`thinking\`.`
+}

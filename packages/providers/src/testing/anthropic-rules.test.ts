@@ -24,6 +24,17 @@ const format = (schema: object) => ({ output_config: { format: { type: 'json_sch
 const closed = (properties: object) => ({ type: 'object', properties, additionalProperties: false })
 const chosen = (tool_choice: unknown) => ({ tools: [tool], tool_choice })
 const effort = (value: string) => ({ output_config: { effort: value } })
+const forced = chosen({ type: 'any' })
+const bound = { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } }
+const fields = (count: number, schema: object = {}) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, schema]))
+const twoCalls = rounds(
+  [thought, call],
+  [result],
+  { role: 'assistant', content: [{ ...call, id: 'b' }] },
+  { role: 'user', content: [{ ...result, tool_use_id: 'b' }] },
+)
+const node = closed({ next: { $ref: '#/$defs/node' } })
 const refusal = (fields: object) =>
   anthropicRefusal({ model: 'claude-sonnet-4-5', max_tokens: 2048, messages: [user], ...fields })
 
@@ -57,6 +68,25 @@ describe('Anthropic takes', () => {
     ['no thinking', { thinking: { type: 'disabled' } }],
     ['a thought before its call', { thinking: enabled, ...rounds([thought, call], [result]) }],
     ['a redacted thought', prefilled([{ type: 'redacted_thinking', data: 'x' }, text])],
+    ['a call without a thought within a turn', { thinking: enabled, ...twoCalls }],
+    [
+      'a forced call of sonnet-5 without thinking',
+      { model: 'claude-sonnet-5', thinking: { type: 'disabled' }, ...forced },
+    ],
+    ['a forced call of fable-5', { model: 'claude-fable-5', ...forced }],
+    ['a forced call of haiku-5-5', { model: 'claude-haiku-5-5', ...forced }],
+    [
+      'between_tools of sonnet-5-5',
+      { model: 'claude-sonnet-5-5', thinking: { type: 'between_tools' }, ...effort('high') },
+    ],
+    ['disabled thinking of haiku-5-5', { model: 'claude-haiku-5-5', thinking: { type: 'disabled' } }],
+    [
+      'a format of definitions',
+      format({ ...closed({ a: { $ref: '#/$defs/a' } }), $defs: { a: { enum: ['x', null] } } }),
+    ],
+    ['a list that is not empty', format({ type: 'array', minItems: 1 })],
+    ['24 optional fields', format(closed(fields(24)))],
+    ['16 unions', format({ ...closed(fields(16, { type: ['string', 'null'] })), required: Object.keys(fields(16)) })],
     ['effort of opus-4-5', { model: 'claude-opus-4-5', ...effort('low') }],
     [
       'a schema with properties that are named as keywords',
@@ -180,6 +210,66 @@ describe('Anthropic refuses', () => {
     ['a narrow thinker', { thinking: enabled, top_p: 0.9 }, '`top_p` must be greater than or equal to 0.95'],
     ['top_k of a thinker', { thinking: enabled, top_k: 3 }, '`top_k` must be unset'],
     ['a forced thinker', { thinking: enabled, ...chosen({ type: 'any' }) }, 'Thinking may not be enabled'],
+    ['a forced call of sonnet-5', { model: 'claude-sonnet-5', ...forced }, 'Thinking may not be enabled'],
+    ['a forced call of opus-5', { model: 'claude-opus-5', ...forced }, 'Thinking may not be enabled'],
+    ['a forced call of sonnet-5-5', { model: 'claude-sonnet-5-5', ...forced }, 'tool_choice: type "tool" and "any"'],
+    ['a forced call of opus-5-5', { model: 'claude-opus-5-5', ...forced }, 'tool_choice: type "tool" and "any"'],
+    ['a forced call of fable-5-1', { model: 'claude-fable-5-1', ...forced }, 'tool_choice: type "tool" and "any"'],
+    [
+      'sonnet-5-5 told not to',
+      { model: 'claude-sonnet-5-5', thinking: { type: 'disabled' } },
+      '"thinking.type.disabled"',
+    ],
+    ['opus-5-5 told not to', { model: 'claude-opus-5-5', thinking: { type: 'disabled' } }, '"thinking.type.disabled"'],
+    [
+      'between_tools of sonnet-5',
+      { model: 'claude-sonnet-5', thinking: { type: 'between_tools' } },
+      '"thinking.type.between',
+    ],
+    ['a budget of opus-4-7', { model: 'claude-opus-4-7', thinking: enabled }, '"thinking.type.enabled"'],
+    [
+      'max between tools',
+      { model: 'claude-sonnet-5-5', thinking: { type: 'between_tools' }, ...effort('max') },
+      "effort 'max' is not supported",
+    ],
+    ['a binding without its beta', { model, thinking: bound }, 'thinking.adaptive.block_binding: Extra inputs'],
+    [
+      'an empty signature',
+      prefilled([{ ...thought, signature: '' }, text]),
+      'messages.1.content.0: Invalid `signature`',
+    ],
+    [
+      'a redacted thought of nothing',
+      prefilled([{ type: 'redacted_thinking' }, text]),
+      'messages.1.content.0: Invalid `data`',
+    ],
+    ['a thought at the end', prefilled([text, thought]), 'messages.1.content: The final block'],
+    ['a prefill with a format', { ...prefilled('x'), ...format(closed({})) }, 'output_config.format: an assistant'],
+    [
+      'recursion',
+      format({ ...closed({ a: { $ref: '#/$defs/node' } }), $defs: { node } }),
+      'output_config.format.schema: Recursive',
+    ],
+    ['a reference elsewhere', format({ $ref: 'https://example.com' }), "output_config.format.schema: '$ref'"],
+    ['a tuple', format({ type: 'array', prefixItems: [] }), "output_config.format.schema: For 'array' type, property"],
+    ['an enum of objects', format({ enum: [{}] }), "output_config.format.schema: Complex types in 'enum'"],
+    [
+      'a long list',
+      format({ type: 'array', minItems: 2 }),
+      "output_config.format.schema: For 'array' type, 'minItems'",
+    ],
+    ['a reference in allOf', format({ allOf: [{ $ref: '#' }] }), "output_config.format.schema: 'allOf' with"],
+    ['25 optional fields', format(closed(fields(25))), 'Schemas contains too many optional parameters (25)'],
+    [
+      '17 unions of tools and format',
+      {
+        ...format({ ...closed(fields(16, { anyOf: [] })), required: Object.keys(fields(16)) }),
+        tools: [
+          { ...tool, strict: true, input_schema: { ...closed({ a: { type: ['string', 'null'] } }), required: ['a'] } },
+        ],
+      },
+      'Schemas contains too many parameters with union types (17',
+    ],
     ['a call without its thought', { thinking: enabled, ...rounds([call], [result]) }, 'Expected `thinking`'],
     ['an output that is none', { output_config: 'x' }, 'output_config: Input should be a valid dictionary'],
     ['another output', { output_config: { x: 1 } }, 'output_config.x: Extra inputs'],
@@ -268,6 +358,11 @@ describe('Anthropic refuses', () => {
       ['top_k', 1],
     ] as const)
       expect(refusal({ model: `claude-${name}`, [field]: value })).toBe(`\`${field}\` is deprecated for this model.`)
+  })
+
+  it('no binding with its beta', () => {
+    const body = { model, max_tokens: 2048, messages: [user], thinking: bound }
+    expect(anthropicRefusal(body, ['thinking-binding-controls-2026-08-01'])).toBeUndefined()
   })
 
   it.each([undefined, null, [], 'x', 1])('a body that is no object: %j', (body) =>

@@ -1,12 +1,13 @@
 import { isObject } from '@turnpike/core/internal'
 import { checkCacheControl, checkContent, extra } from './anthropic-blocks.js'
-import { checkSchema, checkToolChoice, checkTools } from './anthropic-tool-rules.js'
+import { checkComplexity, checkSchema, checkToolChoice, checkTools } from './anthropic-tool-rules.js'
 import type { Json, NumberRange, Problem } from './rules.js'
 import { first, words } from './rules.js'
 
-/** The version in a Claude model id: 4.5 for `claude-haiku-4-5-20251001`; NaN for other ids, so that all comparisons fail. */
+/** The version in a Claude model id, in the spelling of any server: 4.5 for `claude-haiku-4-5-20251001`; NaN for other ids, so that all comparisons fail. */
 const versionOf = (model: string): number => {
-  const [, major, minor = '0'] = /^claude-(?:[a-z]+-)?(\d)(?:-(\d)(?!\d))?/.exec(model) ?? []
+  if (/claude-[a-z]+-latest$/.test(model)) return Infinity
+  const [, major, minor = '0'] = /claude-(?:[a-z]+-)?(\d)(?:[-.](\d)(?!\d))?/.exec(model) ?? []
   return Number(`${major}.${minor}`)
 }
 
@@ -97,23 +98,53 @@ function checkSampling(body: Json, version: number): Problem {
 
 const thinkingFields: Record<string, string[]> = {
   adaptive: ['type', 'display'],
+  between_tools: ['type'],
   disabled: ['type'],
   enabled: ['type', 'budget_tokens', 'display'],
 }
 
-function checkThinking(body: Json, version: number): Problem {
+/** The beta of the field `block_binding` of `thinking`. */
+const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
+
+/** Whether a model refuses a type of thinking. Source: Claude's docs, "Troubleshooting thinking", and the migration guides of Sonnet 5.5 and Haiku 5.5. */
+function refusesThinking(type: unknown, model: string, version: number): boolean {
+  const later = version > 5
+  const sonnet = model.includes('sonnet')
+  if (type === 'enabled') return version > 4.6
+  if (type === 'between_tools') return !(later && sonnet)
+  if (type !== 'disabled') return false
+  return later ? !model.includes('haiku') : /fable|mythos/.test(model)
+}
+
+/** The first block of the assistant turn that comes last and is continued, by tool results or as it is. */
+function continued(messages: Json[]): Json | undefined {
+  const isResult = (message: Json) => blocksOf(message, 'tool_result').length > 0
+  const last = messages.at(-1)!
+  if (last['role'] !== 'assistant' && !isResult(last)) return undefined
+  const asked = messages.findLastIndex((message) => message['role'] === 'user' && !isResult(message))
+  const content = messages[asked + 1]?.['content']
+  return Array.isArray(content) ? (content as Json[])[0] : undefined
+}
+
+function checkThinking(body: Json, version: number, betas: string[]): Problem {
   const { model, thinking, temperature, top_p, top_k, tool_choice, max_tokens, messages } = body
-  if (thinking === undefined) return undefined
+  const forced = isObject(tool_choice) && tool_choice['type'] !== 'auto' && tool_choice['type'] !== 'none'
+  const name = model as string
+  if (forced && version > 5 && !name.includes('haiku'))
+    return 'tool_choice: type "tool" and "any" are not supported for this model.'
+  if (thinking === undefined) {
+    const thinks = version === 5 && !/fable|mythos/.test(name)
+    return forced && thinks ? 'Thinking may not be enabled when tool_choice forces tool use.' : undefined
+  }
   const { type, budget_tokens } = isObject(thinking) ? thinking : {}
   const fields = thinkingFields[type as string]
   if (!isObject(thinking) || !fields)
-    return "thinking: Input tag does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'"
-  const problem = extra(thinking, fields, `thinking.${type as string}.`)
+    return "thinking: Input tag does not match any of the expected tags: 'adaptive', 'between_tools', 'disabled', 'enabled'"
+  const binds = betas.includes(BINDING_BETA) && (type === 'adaptive' || type === 'enabled')
+  const problem = extra(thinking, binds ? [...fields, 'block_binding'] : fields, `thinking.${type as string}.`)
   if (problem) return problem
-  if (type === 'disabled')
-    return version > 5 || /fable|mythos/.test(model as string)
-      ? '"thinking.type.disabled" is not supported for this model.'
-      : undefined
+  if (refusesThinking(type, name, version)) return `"thinking.type.${type as string}" is not supported for this model.`
+  if (type === 'disabled' || type === 'between_tools') return undefined
   if (type === 'adaptive' && version < 4.6) return 'adaptive thinking is not supported on this model'
   if (type === 'enabled' && !(Number.isInteger(budget_tokens) && (budget_tokens as number) >= 1024))
     return 'thinking.enabled.budget_tokens: Input should be greater than or equal to 1024'
@@ -124,36 +155,35 @@ function checkThinking(body: Json, version: number): Problem {
   if (top_p !== undefined && (top_p as number) < 0.95)
     return '`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled.'
   if (top_k !== undefined) return '`top_k` must be unset when thinking is enabled.'
-  if (isObject(tool_choice) && tool_choice['type'] !== 'auto' && tool_choice['type'] !== 'none')
-    return 'Thinking may not be enabled when tool_choice forces tool use.'
-  const end = (messages as Json[]).at(-1)
-  const last = (messages as Json[]).findLast(({ role }) => role === 'assistant')
-  const goesOn = last === end || (blocksOf(last, 'tool_use').length > 0 && blocksOf(end, 'tool_result').length > 0)
-  const opening = goesOn && Array.isArray(last?.['content']) ? (last['content'] as Json[])[0] : undefined
+  if (forced) return 'Thinking may not be enabled when tool_choice forces tool use.'
+  const opening = continued(messages as Json[])
   return type === 'enabled' && opening && !(opening['type'] as string).endsWith('thinking')
     ? `Expected \`thinking\` or \`redacted_thinking\`, but found \`${opening['type'] as string}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`
     : undefined
 }
 
-function checkOutput({ output_config, model, thinking }: Json, version: number): Problem {
+function checkOutput({ output_config, model, thinking, messages }: Json, version: number): Problem {
   if (output_config === undefined) return undefined
   if (!isObject(output_config)) return 'output_config: Input should be a valid dictionary'
   const { effort, format } = output_config
   if (effort !== undefined) {
     if (!['low', 'medium', 'high', 'xhigh', 'max'].includes(effort as string))
       return "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"
-    if (version < 4.6 && !(model as string).startsWith('claude-opus-4-5'))
+    if (version < 4.6 && !/claude-opus-4[-.]5/.test(model as string))
       return 'This model does not support the effort parameter.'
     if (effort === 'xhigh' && version <= 4.6) return "This model does not support effort level 'xhigh'."
-    const unthinking = isObject(thinking) && thinking['type'] === 'disabled'
-    if (unthinking && (model as string).startsWith('claude-opus-5') && ['xhigh', 'max'].includes(effort as string))
-      return `effort '${effort as string}' is not supported when thinking is disabled`
+    const type = isObject(thinking) ? thinking['type'] : undefined
+    const unthinking = type === 'between_tools' || (type === 'disabled' && /opus-5|haiku-5/.test(model as string))
+    if (unthinking && ['xhigh', 'max'].includes(effort as string))
+      return `effort '${effort as string}' is not supported when thinking is ${type as string}`
   }
   if (format !== undefined) {
     if (!isObject(format) || format['type'] !== 'json_schema' || !isObject(format['schema']))
       return 'output_config.format.schema: Field required'
-    if (version < 4.5 && !(model as string).startsWith('claude-opus-4-1'))
+    if (version < 4.5 && !/claude-opus-4[-.]1/.test(model as string))
       return 'output_config.format: structured outputs are not supported by this model'
+    if ((messages as Json[]).at(-1)!['role'] === 'assistant')
+      return 'output_config.format: an assistant message that is continued cannot have a format'
     const problem =
       extra(format, ['type', 'schema'], 'output_config.format.') ??
       checkSchema(format['schema'], 'output_config.format.schema')
@@ -175,8 +205,8 @@ function checkStops(stops: unknown): Problem {
     : 'stop_sequences: each stop sequence must contain non-whitespace'
 }
 
-/** Validates a request of the Messages API; undefined if valid. */
-export function anthropicRefusal(body: unknown): string | undefined {
+/** Validates a request of the Messages API, and the values of its header `anthropic-beta`; undefined if valid. */
+export function anthropicRefusal(body: unknown, betas: string[] = []): string | undefined {
   if (!isObject(body)) return 'The request body is not valid JSON.'
   const { model, max_tokens, messages, system, tools, stream = false, metadata = {} } = body
   if (typeof model !== 'string' || model === '') return 'model: Field required'
@@ -195,8 +225,9 @@ export function anthropicRefusal(body: unknown): string | undefined {
     checkToolChoice(body) ??
     checkRounds(messages as Json[], tools) ??
     checkPrefill(messages as Json[], version) ??
-    checkThinking(body, version) ??
+    checkThinking(body, version, betas) ??
     checkOutput(body, version) ??
+    checkComplexity(body) ??
     checkCacheControl(body['cache_control'], 'cache_control') ??
     checkCacheMarks(body)
   )

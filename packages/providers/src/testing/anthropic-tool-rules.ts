@@ -4,14 +4,42 @@ import type { Json, Problem } from './rules.js'
 import { first, words } from './rules.js'
 
 const unsupportedKeywords = words(
-  `oneOf not minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems maxItems uniqueItems minProperties
-  maxProperties`,
+  `oneOf not minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern maxItems uniqueItems minProperties
+  maxProperties prefixItems contains patternProperties propertyNames if then else dependentSchemas dependentRequired unevaluatedItems
+  unevaluatedProperties`,
 )
 const formats = words('date-time time date duration email hostname uri ipv4 ipv6 uuid')
 
-/** Validates a schema for structured outputs, recursively. */
-export function checkSchema(schema: unknown, at: string): Problem {
+/** Whether a definition of a schema can be reached from itself. */
+function isRecursive(root: Json): boolean {
+  const definitions = ['$defs', 'definitions'].flatMap((group) =>
+    Object.entries((root[group] ?? {}) as Json).map(([name, schema]) => [`#/${group}/${name}`, schema] as const),
+  )
+  const uses = new Map<string, string[]>(
+    definitions.map(([one, schema]) => {
+      const found = JSON.stringify(schema).matchAll(/"\$ref":"([^"]+)"/g)
+      return [one, [...found].map(([, reference]) => reference!)]
+    }),
+  )
+  return definitions.some(([one]) => {
+    const reached = new Set(uses.get(one))
+    for (const other of reached) for (const next of uses.get(other) ?? []) reached.add(next)
+    return reached.has(one)
+  })
+}
+
+/** Validates a schema for structured outputs, recursively. Source: Claude's docs, "Structured outputs", JSON Schema limitations. */
+export function checkSchema(schema: unknown, at: string, root: unknown = schema): Problem {
   if (!isObject(schema)) return undefined
+  if (schema === root && isRecursive(schema)) return `${at}: Recursive schemas are not supported`
+  const { $ref } = schema
+  if ($ref !== undefined && !/^#\/(\$defs|definitions)\/[^/]+$/.test(String($ref)))
+    return `${at}: '$ref' is not supported: ${String($ref)}`
+  if (Array.isArray(schema['enum']) && schema['enum'].some((value) => typeof value === 'object' && value !== null))
+    return `${at}: Complex types in 'enum' are not supported`
+  if (Number(schema['minItems'] ?? 0) > 1) return `${at}: For 'array' type, 'minItems' must be 0 or 1`
+  if (Array.isArray(schema['allOf']) && schema['allOf'].some((one) => isObject(one) && '$ref' in one))
+    return `${at}: 'allOf' with '$ref' is not supported`
   const { type, format, properties, items, additionalProperties } = schema
   const keyword = Object.keys(schema).find((name) => unsupportedKeywords.includes(name))
   if (keyword) return `${at}: For '${String(type)}' type, property '${keyword}' is not supported`
@@ -23,7 +51,34 @@ export function checkSchema(schema: unknown, at: string): Problem {
     isObject(group) ? Object.values(group) : [],
   )
   const listed = [schema['anyOf'], schema['allOf']].flatMap((group) => (Array.isArray(group) ? group : []))
-  return first([items, ...named, ...listed], (inner) => checkSchema(inner, at))
+  return first([items, ...named, ...listed], (inner) => checkSchema(inner, at, root))
+}
+
+/** Counts in a schema the properties that are not required, and the schemas of several types. */
+function complexityOf(schema: unknown): { optional: number; unions: number } {
+  const total = { optional: 0, unions: 0 }
+  if (typeof schema !== 'object' || schema === null) return total
+  const { properties, required = [], anyOf, type } = schema as Json
+  if (isObject(properties))
+    total.optional += Object.keys(properties).filter((name) => !(required as unknown[]).includes(name)).length
+  if (Array.isArray(anyOf) || (Array.isArray(type) && type.length > 1)) total.unions++
+  for (const { optional, unions } of Object.values(schema).map(complexityOf)) {
+    total.optional += optional
+    total.unions += unions
+  }
+  return total
+}
+
+/** The limits of all enforced schemas of a request together. Source: Claude's docs, "Structured outputs", schema complexity limits. */
+export function checkComplexity({ tools, output_config }: Json): Problem {
+  const strict = Array.isArray(tools) ? (tools as Json[]).filter((tool) => tool['strict'] === true) : []
+  const { format } = (output_config ?? {}) as { format?: Json }
+  const { optional, unions } = complexityOf([strict.map((tool) => tool['input_schema']), format?.['schema']])
+  if (optional > 24)
+    return `Schemas contains too many optional parameters (${optional}), which would make grammar compilation inefficient. Reduce the number of optional parameters in your tool schemas (limit: 24).`
+  if (unions > 16)
+    return `Schemas contains too many parameters with union types (${unions} parameters with type arrays or anyOf) which exceeds the limit: 16.`
+  return undefined
 }
 
 const toolFields = words(

@@ -143,6 +143,35 @@ describe('the fake Anthropic', () => {
     expect(streamed.findLast(({ type }) => type === 'content_block_stop')!.index).toBe(1)
   })
 
+  it('thinks by default where the model does, and leaves out the text', async () => {
+    const { ask } = setUp()
+    const thought = { type: 'thinking', thinking: '' }
+    for (const model of ['claude-sonnet-5', 'claude-haiku-5-5']) {
+      expect((await ask({ model })).content).toMatchObject([thought, { type: 'text' }])
+      expect((await ask({ model, thinking: { type: 'disabled' } })).content).toHaveLength(1)
+    }
+    const told = { type: 'adaptive', display: 'summarized' }
+    expect((await ask({ model: 'claude-opus-4-8', thinking: told })).content[0]).toMatchObject({
+      thinking: 'A simulated thought.',
+    })
+  })
+
+  it('refuses a thought of another conversation, unless told to drop it', async () => {
+    const { send, ask, all } = setUp()
+    const model = 'claude-sonnet-5-5'
+    const { content } = await ask({ model, system: 'Be brief.' })
+    const messages = [user, { role: 'assistant', content }, user]
+    const marked = [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }]
+    expect((await send({ model, messages, system: 'Be brief.' })).status).toBe(200)
+    const { status, text } = await send({ model, messages, system: marked })
+    expect([status, text]).toEqual([400, expect.stringContaining('bound to a different conversation')])
+    expect((await send({ model: 'claude-sonnet-5', messages })).status).toBe(200)
+    const thinking = { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } }
+    expect((await send({ model, messages, thinking })).status).toBe(400)
+    const beta = { ...all, 'anthropic-beta': 'other, thinking-binding-controls-2026-08-01' }
+    expect((await send({ model, messages, thinking }, beta)).status).toBe(200)
+  })
+
   it('lists models', async () => {
     const { send, all } = setUp()
     const { status, text } = await send({}, all, '/v1/models?limit=2', 'GET')

@@ -1,3 +1,4 @@
+import { isThought } from './anthropic-blocks.js'
 import { anthropicRefusal } from './anthropic-rules.js'
 import type { FakeAnswer, FakeOptions, FakeUpstream } from './fake-upstream.js'
 import { fakeUpstream } from './fake-upstream.js'
@@ -7,12 +8,15 @@ import { newId, paced, tokens, wordsOf } from './simulation.js'
 interface MessageBody {
   model: string
   system?: string | { text: string }[]
-  messages: { role: string; content: string | { type: string; text?: string; name?: string; content?: unknown }[] }[]
+  messages: {
+    role: string
+    content: string | { type: string; text?: string; name?: string; content?: unknown; signature?: string }[]
+  }[]
   max_tokens: number
   stream?: boolean
   tools?: { name: string; input_schema: unknown }[]
   tool_choice?: { type: string; name?: string }
-  thinking?: { type: string }
+  thinking?: { type: string; display?: string; block_binding?: { prefix_mismatch_behavior?: string } }
   output_config?: { format?: { schema: unknown } }
 }
 
@@ -58,6 +62,8 @@ const resultsOf = ({ content }: MessageBody['messages'][number]) =>
 const outputTokens = (content: Block[]): number =>
   content.reduce((sum, block) => sum + tokens(block.type === 'text' ? block.text : JSON.stringify(block)), 0)
 
+const isForced = (choice: MessageBody['tool_choice']): boolean => choice?.type === 'any' || choice?.type === 'tool'
+
 /** The tool that the model calls: the forced one, or one that the user names. After results, it calls only if required, and then a tool not called yet. */
 function chosenTool({ tools = [], tool_choice, messages }: MessageBody): (typeof tools)[number] | undefined {
   const last = messages.at(-1)!
@@ -73,13 +79,50 @@ function chosenTool({ tools = [], tool_choice, messages }: MessageBody): (typeof
   return tools.find(({ name }) => asked.includes(name))
 }
 
+/**
+ * The signature of a thought of the message at an index. It covers what precedes the message, without thoughts and cache marks, as that of the
+ * vendor's models since Fable 5.1 does.
+ */
+function signatureAt({ system, tools, messages }: MessageBody, index: number): string {
+  const prefix = JSON.stringify([system, tools, messages.slice(0, index)], (key, value: unknown) => {
+    if (key === 'cache_control') return undefined
+    return Array.isArray(value) ? value.filter((block) => !isThought(block)) : value
+  })
+  let hash = 0x811c9dc5
+  for (let i = 0; i < prefix.length; i++) hash = Math.imul(hash ^ prefix.charCodeAt(i), 0x01000193) >>> 0
+  return btoa(`simulated${hash}`)
+}
+
+/** The refusal of a simulated thought that another conversation preceded; the vendor refuses them for new accounts, and for all in Fable 5.2. */
+function unboundThought(body: MessageBody): string | undefined {
+  const { model, messages, thinking } = body
+  const isBound = /^claude-(?!mythos)[a-z]+-5-\d/.test(model)
+  if (!isBound || thinking?.block_binding?.prefix_mismatch_behavior === 'drop_block') return undefined
+  const stray = messages.findIndex(({ content }, index) =>
+    (typeof content === 'string' ? [] : content).some(
+      ({ signature }) => signature?.startsWith(btoa('simulated')) && signature !== signatureAt(body, index),
+    ),
+  )
+  return stray < 0
+    ? undefined
+    : `messages.${stray}.content.0: Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation.`
+}
+
+/** The thought of a model that was told to think, or that thinks by default, which then leaves out its text; none before a forced call. */
+function thought(body: MessageBody): Block[] {
+  const { model, messages, thinking = { type: 'default' }, tool_choice } = body
+  const told = thinking.type === 'adaptive' || thinking.type === 'enabled'
+  const byDefault = thinking.type === 'default' && /^claude-[a-z]+-5/.test(model) && !isForced(tool_choice)
+  if (!told && !byDefault) return []
+  const omitted = /^claude-[a-z]+-(4-[78]|5)/.test(model) && thinking.display !== 'summarized'
+  const signature = signatureAt(body, messages.length)
+  return [{ type: 'thinking', thinking: omitted ? '' : 'A simulated thought.', signature }]
+}
+
 /** The model's text: deterministic, including the tool results and the user's text. */
 function generate(body: MessageBody): Generation {
-  const { system = [], messages, max_tokens, thinking, output_config } = body
-  const content: Block[] =
-    thinking && thinking.type !== 'disabled'
-      ? [{ type: 'thinking', thinking: 'A simulated thought.', signature: 'c2lnbmF0dXJl' }]
-      : []
+  const { system = [], messages, max_tokens, output_config } = body
+  const content: Block[] = thought(body)
   const tool = chosenTool(body)
   if (tool) {
     const id = `toolu_simulated${messages.length}`
@@ -192,7 +235,8 @@ export function fakeAnthropic(options: FakeOptions = {}): FakeUpstream {
     if (path.endsWith('/v1/models') && method === 'GET')
       return json(200, { data: models, has_more: false, first_id: models[0]!.id, last_id: models.at(-1)!.id })
     if (!path.endsWith('/v1/messages') || method !== 'POST') return errorAnswer(404, 'not_found_error', 'Not Found')
-    const refusal = anthropicRefusal(request.body)
+    const betas = (headers['anthropic-beta'] ?? '').split(',').map((beta) => beta.trim())
+    const refusal = anthropicRefusal(request.body, betas) ?? unboundThought(request.body as MessageBody)
     if (refusal) return errorAnswer(400, 'invalid_request_error', refusal)
     const body = request.body as MessageBody
     const generation = generate(body)

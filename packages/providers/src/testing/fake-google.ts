@@ -29,6 +29,8 @@ export function fakeGoogle(options: FakeOptions = {}): FakeUpstream {
       return errorAnswer(400, 'INVALID_ARGUMENT', 'API key not valid. Please pass a valid API key.', [invalidKey])
     if (request.method === 'GET' && pathname.endsWith('/v1beta/models')) return json({ models })
     const [, model, method] = /\/v1beta\/models\/([^/:]+):(\w+)$/.exec(decodeURIComponent(pathname)) ?? []
+    if (/-(live|native-audio)/.test(model ?? ''))
+      return errorAnswer(404, 'NOT_FOUND', `models/${model} is not supported for ${method}.`)
     const { body } = request
     const events = searchParams.get('alt') === 'sse'
     if (request.method === 'POST' && model)

@@ -4,7 +4,7 @@ import type { Json, Problem } from './rules.js'
 import { first, words } from './rules.js'
 
 /** Models that generate images. */
-export const isImageModel = (model: string): boolean => /-image(-preview)?$/.test(model)
+export const isImageModel = (model: string): boolean => /-image(-preview)?$|nano-banana/.test(model)
 
 /** Models that generate speech. */
 export const isSpeechModel = (model: string): boolean => /-tts(-preview)?$/.test(model)
@@ -71,6 +71,16 @@ function checkSpeechConfig(config: unknown): Problem {
     : `Voice name ${String(voice['voiceName'])} is not supported. Allowed voice names are: ${voices.join(', ')}`
 }
 
+/** The media that image models do not take. */
+function checkInput(contents: { parts: Json[] }[], model: string): Problem {
+  const refused = /gemini-3\.1-flash-image|nano-banana/.test(model) ? /^audio\// : /^(audio|video)\//
+  const types = contents.flatMap(({ parts }) =>
+    parts.map(({ inlineData }) => (isObject(inlineData) ? String(inlineData['mimeType']) : '')),
+  )
+  const odd = types.find((type) => refused.test(type))
+  return odd && `${odd.replace(/\/.*/, '')} input modality is not enabled for models/${model}`
+}
+
 /** The features that image and speech models do not support. */
 function checkAbilities({ generationConfig = {}, tools, systemInstruction, contents }: Json, model: string): Problem {
   if (!isImageModel(model) && !isSpeechModel(model)) return undefined
@@ -79,7 +89,7 @@ function checkAbilities({ generationConfig = {}, tools, systemInstruction, conte
   if (responseMimeType === 'application/json') return `JSON mode is not enabled for models/${model}`
   if (((tools ?? []) as Json[]).some((tool) => tool['functionDeclarations']))
     return `Function calling is not enabled for models/${model}`
-  if (!isSpeechModel(model)) return undefined
+  if (!isSpeechModel(model)) return checkInput(contents as { parts: Json[] }[], model)
   if (systemInstruction !== undefined) return `Developer instruction is not enabled for models/${model}`
   return first(contents as { parts: Json[] }[], ({ parts }, i) =>
     first(parts, (part, k) =>

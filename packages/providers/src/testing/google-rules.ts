@@ -1,12 +1,16 @@
 import { isObject } from '@turnpike/core/internal'
 import { known } from './google-fields.js'
 import { checkMedia } from './google-media-rules.js'
-import { checkSchema, checkToolConfig, checkTools, declared } from './google-tool-rules.js'
+import { checkReferences, checkSchema, checkToolConfig, checkTools, declared } from './google-tool-rules.js'
 import type { Json, NumberRange, Problem } from './rules.js'
 import { first, words } from './rules.js'
 
+/** The version of a model; aliases of the newest, and names without one, are newer than all. */
+const versionOf = (model: string): number =>
+  Number(/^gemini-(\d+(\.\d+)?)/.exec(model)?.[1] ?? (/^gemini-(.*latest$|nano-banana)/.test(model) ? Infinity : NaN))
+
 /** Models with thinking levels and signed calls. */
-export const isGemini3 = (model: string): boolean => /^gemini-([3-9]|[1-9]\d|.*latest$)/.test(model)
+export const isGemini3 = (model: string): boolean => versionOf(model) >= 3
 
 const requestFields = words(
   'contents tools toolConfig safetySettings systemInstruction generationConfig cachedContent model serviceTier store',
@@ -18,7 +22,10 @@ const partData: Record<string, [required: string[], optional: string[]]> = {
   inlineData: [['mimeType', 'data'], []],
   fileData: [['fileUri'], ['mimeType']],
   functionCall: [['name'], ['args', 'id']],
-  functionResponse: [['name', 'response'], ['id']],
+  functionResponse: [
+    ['name', 'response'],
+    ['id', 'parts'],
+  ],
 }
 const partFields = [...Object.keys(partData), 'thought', 'thoughtSignature']
 
@@ -41,6 +48,7 @@ function checkPart(part: unknown, at: string): Problem {
       const place = `${at}.${name}.${member}`
       if (inner === undefined || inner === '')
         return required.includes(member) ? `* GenerateContentRequest.${place}: must not be empty` : undefined
+      if (member === 'parts') return checkResultParts(inner, place)
       const struct = member === 'args' || member === 'response'
       return (struct ? isObject(inner) : typeof inner === 'string')
         ? undefined
@@ -48,6 +56,21 @@ function checkPart(part: unknown, at: string): Problem {
     })
   )
 }
+
+/** The media types of the parts of a result. */
+const resultTypes = /^(image\/(png|jpeg|webp)|application\/pdf|text\/plain)$/
+
+const checkResultParts = (parts: unknown, at: string): Problem =>
+  Array.isArray(parts)
+    ? first(parts, (part, i) => {
+        const place = `${at}[${i}]`
+        const problem =
+          known(part, ['inlineData'], place) ?? known((part as Json)['inlineData'], ['mimeType', 'data'], place)
+        if (problem) return problem
+        const { mimeType = '' } = ((part as Json)['inlineData'] ?? {}) as { mimeType?: string }
+        return resultTypes.test(mimeType) ? undefined : `Unsupported MIME type in function response: ${mimeType}`
+      })
+    : `Invalid value at '${at}'`
 
 function checkContents(contents: unknown): Problem {
   if (!Array.isArray(contents) || contents.length === 0)
@@ -100,6 +123,53 @@ function checkSignatures(contents: Content[], model: string): Problem {
   })
 }
 
+const isImage = (part: Json): boolean =>
+  String((part['inlineData'] as Json | undefined)?.['mimeType']).startsWith('image/')
+
+/** The images of earlier answers need a signature since Gemini 3; of image models, so does what such an answer begins with. */
+function checkSignedImages(contents: Content[], model: string): Problem {
+  if (!isGemini3(model)) return undefined
+  return first(contents, ({ role, parts }, i) =>
+    first(role === 'model' ? parts : [], (part, k) => {
+      const needs = isImage(part) || (k === 0 && /image|banana/.test(model))
+      return needs && !part['thoughtSignature']
+        ? `${isImage(part) ? 'Image' : 'Text'} part is missing a thought_signature in content position ${i + 1}, part position ${k + 1}.`
+        : undefined
+    }),
+  )
+}
+
+const idsOf = (content: Content | undefined, kind: 'functionCall' | 'functionResponse'): unknown[] =>
+  (content?.parts ?? []).flatMap((part) => (part[kind] ? [part[kind]['id']] : []))
+
+/** Since 3.5 a result has the id of its call; before Gemini 3 it has no parts. From 3.6 on, and for 3.5 Flash-Lite, an answer cannot be continued. */
+function checkTurns(contents: Content[], model: string): Problem {
+  const version = versionOf(model)
+  const results = contents.flatMap(({ parts }) => parts.flatMap(({ functionResponse }) => functionResponse ?? []))
+  if (!isGemini3(model) && results.some((result) => (result as Json)['parts']))
+    return 'Multimodal function responses are not supported for this model.'
+  if ((version >= 3.6 || (version >= 3.5 && model.includes('-lite'))) && contents.at(-1)!.role === 'model')
+    return 'Requests ending with a model turn are not supported.'
+  if (!(version >= 3.5)) return undefined
+  return first(contents, (content, i) => {
+    const calls = idsOf(content, 'functionCall')
+    const answered = idsOf(contents[i + 1], 'functionResponse')
+    return calls.includes(undefined) || calls.toSorted().join() !== answered.toSorted().join()
+      ? 'Please ensure that each function response has the id and the name of its function call.'
+      : undefined
+  })
+}
+
+/** The thinking levels that a model lacks. */
+function lacks(model: string, level: string): boolean {
+  const version = versionOf(model)
+  if (/image|banana/.test(model))
+    return /-pro-image/.test(model) ? !/^(low|high)$/.test(level) : !/^(minimal|high)$/.test(level)
+  if (level === 'minimal') return !model.includes('-lite') && (version >= 3.7 || model.includes('-pro'))
+  if (level === 'medium') return version === 3 && model.includes('-pro')
+  return level === 'xhigh' && (version < 4 || /-(argon|flash|pro|lite)/.test(model))
+}
+
 const generationFields = words(
   `stopSequences responseMimeType responseSchema responseJsonSchema responseModalities candidateCount maxOutputTokens temperature topP topK seed
   presencePenalty frequencyPenalty responseLogprobs logprobs enableEnhancedCivicAnswers speechConfig thinkingConfig imageConfig mediaResolution`,
@@ -137,9 +207,10 @@ function checkThinking(thinking: unknown, model: string): Problem {
   if (level === undefined) return undefined
   if (budget !== undefined) return 'You can only set only one of thinking budget and thinking level.'
   if (!isGemini3(model)) return 'Thinking level is not supported for this model.'
-  if (/^minimal$/i.test(String(level)) && /-pro|3\.[7-9]/.test(model))
-    return 'Thinking level MINIMAL is not supported for this model. Please retry with other thinking level.'
-  return /^(minimal|low|medium|high)$/i.test(String(level))
+  const word = String(level).toLowerCase()
+  if (lacks(model, word))
+    return `Thinking level ${word.toUpperCase()} is not supported for this model. Please retry with other thinking level.`
+  return /^(minimal|low|medium|high|xhigh)$/.test(word)
     ? undefined
     : `Invalid value at '${at}.thinking_level' (type.googleapis.com/google.ai.generativelanguage.v1beta.ThinkingConfig.ThinkingLevel), "${String(level)}"`
 }
@@ -166,7 +237,8 @@ function checkGeneration({ generationConfig: config, tools, toolConfig }: Json, 
   return (
     checkRanges(config) ??
     checkThinking(config['thinkingConfig'], model) ??
-    checkSchema(responseSchema, 'generation_config.response_schema')
+    checkSchema(responseSchema, 'generation_config.response_schema') ??
+    checkReferences(responseJsonSchema)
   )
 }
 
@@ -192,6 +264,8 @@ export function googleRefusal(model: string, body: unknown): string | undefined 
     checkContents(body['contents']) ??
     checkRounds(body['contents'] as Content[]) ??
     checkSignatures(body['contents'] as Content[], model) ??
+    checkSignedImages(body['contents'] as Content[], model) ??
+    checkTurns(body['contents'] as Content[], model) ??
     checkTools(body['tools']) ??
     checkToolConfig(body) ??
     checkGeneration(body, model) ??

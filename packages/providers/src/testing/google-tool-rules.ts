@@ -30,6 +30,55 @@ export function checkSchema(schema: unknown, at: string): Problem {
   )
 }
 
+/** The schemas within a JSON Schema, and whether each is a required property. */
+function innerSchemas(schema: Json): [inner: Json, isRequired: boolean | undefined][] {
+  const { properties = {}, $defs = {}, definitions = {}, required = [], items, additionalProperties, ...rest } = schema
+  const lists = ['anyOf', 'oneOf', 'allOf', 'prefixItems'].flatMap((name) => (rest[name] ?? []) as unknown[])
+  const others = [
+    items,
+    additionalProperties,
+    ...lists,
+    ...Object.values({ ...($defs as Json), ...(definitions as Json) }),
+  ]
+  return [
+    ...Object.entries(properties as Json).map(
+      ([name, inner]) => [inner, (required as string[]).includes(name)] as const,
+    ),
+    ...others.map((inner) => [inner, undefined] as const),
+  ].filter((one): one is [Json, boolean | undefined] => isObject(one[0]))
+}
+
+/**
+ * References of a JSON Schema (`responseJsonSchema`, `parametersJsonSchema`): definitions are in `$defs`, `$ref` has no siblings but those with
+ * `$`, and circular ones are within properties that are not required.
+ */
+export function checkReferences(root: unknown): Problem {
+  if (!isObject(root)) return undefined
+  const defs = (root['$defs'] ?? {}) as Record<string, Json>
+  const nameOf = ({ $ref }: Json): string | undefined =>
+    /^#\/\$defs\/(.+)$/.exec(String($ref))?.[1] ?? (($ref === '#' && '#') || undefined)
+  const bodyOf = (name: string): Json => {
+    const { $defs: _, ...own } = root
+    return name === '#' ? own : (defs[name] ?? {})
+  }
+  /** What a schema leads to by required properties, and by what is no property. */
+  const hard = (schema: Json, found: Set<string>): Set<string> => {
+    const name = nameOf(schema)
+    if (name !== undefined && !found.has(name)) hard(bodyOf(name), found.add(name))
+    for (const [inner, isRequired] of innerSchemas(schema)) if (isRequired !== false) hard(inner, found)
+    return found
+  }
+  const check = (schema: Json): Problem => {
+    if (schema['definitions'] !== undefined) return 'Invalid JSON schema: unknown keyword "definitions".'
+    const { $ref } = schema
+    if (typeof $ref === 'string' && Object.keys(schema).some((keyword) => !keyword.startsWith('$')))
+      return `Invalid JSON schema: "$ref" (${$ref}) must not have other properties.`
+    return first(innerSchemas(schema), ([inner]) => check(inner))
+  }
+  const circle = ['#', ...Object.keys(defs)].find((name) => hard(bodyOf(name), new Set()).has(name))
+  return check(root) ?? (circle && `Invalid JSON schema: circular reference in required properties of ${circle}.`)
+}
+
 const toolFields = words(
   'functionDeclarations googleSearch googleSearchRetrieval codeExecution urlContext computerUse fileSearch googleMaps mcpServers',
 )
@@ -54,7 +103,7 @@ export function checkTools(tools: unknown): Problem {
         return `Unable to submit request because \`${name}\` functionDeclaration \`parameters\` schema should be of type OBJECT.`
       return parameters !== undefined && parametersJsonSchema !== undefined
         ? `* GenerateContentRequest.${at}: parameters and parameters_json_schema are mutually exclusive.`
-        : checkSchema(parameters, `${at}.parameters`)
+        : (checkSchema(parameters, `${at}.parameters`) ?? checkReferences(parametersJsonSchema))
     })
   })
 }

@@ -1,5 +1,5 @@
 import { isObject } from '@turnpike/core/internal'
-import { isReasoningModel } from '../openai/models.js'
+import { modelRefusal } from './openai-model-rules.js'
 import type { Refusal } from './openai-refusals.js'
 import { checkNumbers, missing, modelNotFound, notJson, refuse, unknownParameter } from './openai-refusals.js'
 import type { Json, NumberRange } from './rules.js'
@@ -23,12 +23,6 @@ const ranges: NumberRange[] = [
   ['frequency_penalty', -2, 2, false],
   ['top_logprobs', 0, 20, true],
 ]
-
-/** Models that always reason, and the parameters that all of them reject. */
-const isReasoner = /^(o\d|gpt-5(-mini|-nano)?(-\d{4}|$))/
-const rejectedByReasoners = words(
-  `temperature top_p presence_penalty frequency_penalty logprobs top_logprobs logit_bias`,
-)
 
 const contentTypes: Record<string, string[]> = {
   system: ['text'],
@@ -109,7 +103,7 @@ function checkMessages(messages: unknown): Refusal | undefined {
 
 function checkTools({ tools, tool_choice, parallel_tool_calls }: Json): Refusal | undefined {
   if (tools === undefined) {
-    if (tool_choice !== undefined && tool_choice !== 'none')
+    if (tool_choice !== undefined)
       return refuse(
         "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
         'tool_choice',
@@ -176,19 +170,8 @@ export function openaiRefusal(body: unknown): Refusal | undefined {
   const unknown = unknownParameter(Object.keys(body), parameters)
   if (unknown) return unknown
   if (typeof body['model'] !== 'string' || body['model'] === '') return modelNotFound(body['model'])
-  if (isReasoningModel(body['model']) && body['max_tokens'] !== undefined)
-    return refuse(
-      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-      'max_tokens',
-      'unsupported_parameter',
-    )
-  const rejected = isReasoner.test(body['model']) ? rejectedByReasoners.find((name) => name in body) : undefined
-  if (rejected)
-    return refuse(
-      `Unsupported parameter: '${rejected}' is not supported with this model.`,
-      rejected,
-      'unsupported_parameter',
-    )
+  const refused = modelRefusal(body['model'], body)
+  if (refused) return refused
   const { stop, stream, stream_options } = body
   if (Array.isArray(stop) && stop.length > 4)
     return refuse(
@@ -198,5 +181,11 @@ export function openaiRefusal(body: unknown): Refusal | undefined {
     )
   if (stream_options !== undefined && stream_options !== null && stream !== true)
     return refuse("The 'stream_options' parameter is only allowed when 'stream' is enabled.", 'stream_options')
+  if (body['max_tokens'] && body['max_completion_tokens'])
+    return refuse(
+      "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
+      'max_tokens',
+      'invalid_parameter_combination',
+    )
   return checkNumbers(body, ranges) ?? checkMessages(body['messages']) ?? checkTools(body) ?? checkFormat(body)
 }

@@ -38,6 +38,8 @@ export const ConfiguredProviders = v.object({
       tasks: v.array(v.picklist(['chat', 'embeddings', 'images', 'speech', 'transcription'])),
       /** Number of its models in the catalogue. */
       models: v.number(),
+      /** What it leaves out of requests to a model, because its upstream has refused it: a field, or one with a value (`reasoning_effort=minimal`); absent = nothing. */
+      learnt: v.optional(v.array(v.object({ model: v.string(), field: v.string(), until: v.string() }))),
     }),
   ),
 })
@@ -54,11 +56,12 @@ export const adminProviders = (router: Router) =>
       const counts = new Map<string, number>()
       for (const { provider } of await router.models()) counts.set(provider, (counts.get(provider) ?? 0) + 1)
       return {
-        providers: router.state().providers.map(({ status, tasks, ...state }) => ({
+        providers: router.state().providers.map(({ status, tasks, learnt, ...state }) => ({
           ...healthOf(state),
           status,
           tasks,
           models: counts.get(state.id) ?? 0,
+          ...(learnt && { learnt }),
         })),
       }
     },

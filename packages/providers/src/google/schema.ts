@@ -1,0 +1,226 @@
+import { extend, isObject } from '@turnpike/core/internal'
+
+type Schema = Record<string, unknown>
+
+/** Keywords whose value has a schema by name. */
+const maps = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'])
+/** Keywords whose value is data. */
+const data = new Set(['enum', 'const', 'default', 'examples', 'example', 'required'])
+
+const mapped = (object: Schema, change: (value: unknown, name: string) => unknown): Schema =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]))
+
+/** Replaces the schemas directly within a schema. @param change receives the name of a property of the schema, else undefined */
+const replaced = (schema: Schema, change: (inner: Schema, property: string | undefined) => unknown): Schema =>
+  mapped(schema, (value, keyword) => {
+    const one = (inner: unknown, property?: string): unknown => (isObject(inner) ? change(inner, property) : inner)
+    if (data.has(keyword)) return value
+    if (Array.isArray(value)) return value.map((inner) => one(inner))
+    if (maps.has(keyword) && isObject(value))
+      return mapped(value, (inner, name) => one(inner, keyword === 'properties' ? name : undefined))
+    return one(value)
+  })
+
+const refOf = ({ $ref }: Schema): string | undefined => (typeof $ref === 'string' ? $ref : undefined)
+
+/** Whether a value may have a reference. Most schemas have none, and are sent as they are. */
+const mentionsRef = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some(mentionsRef)
+    : isObject(value) && ('$ref' in value || Object.values(value).some(mentionsRef))
+
+const PREFIX = '#/$defs/'
+
+/** A reference to the root, and its name among the definitions. */
+const ROOT = '#'
+
+/** The name of the definition that a reference is to, once these are in `$defs`. */
+function targetOf(schema: Schema): string | undefined {
+  const ref = refOf(schema)
+  if (ref === ROOT) return ROOT
+  return ref?.startsWith(PREFIX) ? ref.slice(PREFIX.length) : undefined
+}
+
+const unescaped = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~')
+
+/** What a JSON pointer within a document refers to (RFC 6901); undefined if there is no such schema. */
+function resolve(root: Schema, ref: string): Schema | undefined {
+  let target: unknown = root
+  for (const token of ref.split('/').slice(1).map(unescaped))
+    target =
+      typeof target === 'object' && target && Object.hasOwn(target, token) ? (target as Schema)[token] : undefined
+  return isObject(target) ? target : undefined
+}
+
+/** Removes, as often as it can, the nodes without an edge to another one that is left. */
+function trim(nodes: Set<string>, edges: Map<string, Set<string>>): void {
+  const back = new Map<string, string[]>()
+  const left = new Map<string, number>()
+  for (const node of nodes) {
+    const targets = [...(edges.get(node) ?? [])].filter((target) => nodes.has(target))
+    left.set(node, targets.length)
+    for (const target of targets) {
+      const sources = back.get(target)
+      if (sources) sources.push(node)
+      else back.set(target, [node])
+    }
+  }
+  const bare = [...nodes].filter((node) => left.get(node) === 0)
+  for (const node of bare) {
+    nodes.delete(node)
+    for (const source of back.get(node) ?? []) {
+      left.set(source, left.get(source)! - 1)
+      if (left.get(source) === 0) bare.push(source)
+    }
+  }
+}
+
+/** The definitions that are in circles of references, or between two circles. */
+function circles(defs: Map<string, Schema>): Set<string> {
+  const there = new Map<string, Set<string>>()
+  const back = new Map<string, Set<string>>([...defs.keys()].map((name) => [name, new Set()]))
+  const collect = (schema: Schema, from: string): void => {
+    const name = targetOf(schema)
+    if (name !== undefined) {
+      there.get(from)!.add(name)
+      back.get(name)?.add(from)
+    }
+    replaced(schema, (inner) => collect(inner, from))
+  }
+  for (const [name, schema] of defs) {
+    there.set(name, new Set())
+    collect(schema, name)
+  }
+  const nodes = new Set(defs.keys())
+  trim(nodes, there)
+  trim(nodes, back)
+  return nodes
+}
+
+/** The schemas that `$id` and `$anchor` name, by the references to them. */
+function identified(root: Schema): Map<string, Schema> {
+  const found = new Map<string, Schema>()
+  const collect = (schema: Schema): void => {
+    const { $id, $anchor } = schema
+    if (typeof $id === 'string') found.set($id, schema)
+    if (typeof $anchor === 'string') found.set(`#${$anchor}`, schema)
+    replaced(schema, collect)
+  }
+  collect(root)
+  return found
+}
+
+/** The root with its references to `$defs`, and these, which have no definitions of their own. What no reference is to has no effect, and is left out. */
+function definitionsOf(root: Schema): { top: Schema; defs: Map<string, Schema> } {
+  const names = new Map<string, string>()
+  /** The last number that was tried behind a name. */
+  const numbers = new Map<string, number>()
+  const defs = new Map<string, Schema>()
+  const byId = identified(root)
+  const base = typeof root['$id'] === 'string' ? root['$id'].replace(/#$/, '') : ''
+  const bare = (schema: Schema): Schema => {
+    const { $defs: _, definitions: __, ...own } = schema
+    return own
+  }
+
+  /** A reference in the form of Gemini; the same for one to another document or to nothing. */
+  const toDefs = (given: string): string => {
+    const ref = base !== '' && given.startsWith(`${base}#`) ? given.slice(base.length) : given
+    if (ref === ROOT || ref === base) return ROOT
+    const name = nameOf(ref)
+    return name === undefined ? given : PREFIX + name
+  }
+
+  /** The name of the definition that a reference is to; undefined for one to another document or to nothing. */
+  const nameOf = (ref: string): string | undefined => {
+    const known = names.get(ref)
+    if (known !== undefined) return known
+    const target = ref.startsWith('#/') ? resolve(root, ref) : byId.get(ref)
+    if (!target) return undefined
+    const plain = unescaped(/[^/#]*$/.exec(ref)![0]).replace(/[^\w.-]/g, '_')
+    let name = plain
+    let number = numbers.get(plain) ?? 0
+    while (defs.has(name)) name = `${plain}_${++number}`
+    numbers.set(plain, number)
+    names.set(ref, name)
+    defs.set(name, bare(target))
+    return name
+  }
+  const renamed = (schema: Schema): Schema => {
+    const ref = refOf(schema)
+    // What had several names has one now, and copies.
+    const { $id: _, $anchor: __, ...inner } = replaced(schema, renamed)
+    return ref === undefined ? inner : { ...inner, $ref: toDefs(ref) }
+  }
+
+  let top = renamed(bare(root))
+  // Further definitions are added while these are renamed.
+  for (const [name, schema] of defs) defs.set(name, renamed(schema))
+  // A reference at the root, beside which there are other keywords, and those that its target begins with. All are joined at once, the nearest last.
+  const chain = new Set<Schema>()
+  for (let link: Schema | undefined = top; link && !chain.has(link); link = defs.get(targetOf(link) ?? ''))
+    chain.add(link)
+  const [last, ...nearer] = [...chain].toReversed()
+  // Without a prototype, because JSON can have a key `__proto__`.
+  const joined = Object.assign(Object.create(null) as Schema, last)
+  for (const { $ref: _, ...own } of nearer) Object.assign(joined, own)
+  top = extend(joined, {})
+  return { top, defs }
+}
+
+/**
+ * Converts a JSON Schema to what Gemini takes of references: definitions are in `$defs`; `$ref` has no siblings but those with `$`; and what
+ * refers to itself is not required (Google's reference of `responseJsonSchema`, November 2026).
+ * @returns the schema, and whether it allows more than the given one
+ */
+export function toSchema(root: Schema): { schema: Schema; looser: boolean } {
+  if (!mentionsRef(root)) return { schema: root, looser: false }
+  const { top, defs } = definitionsOf(root)
+  const circular = circles(new Map([...defs, [ROOT, top]]))
+  let looser = false
+
+  /**
+   * Makes a schema fit.
+   * @param inCircle whether it is of a definition that is in a circle
+   * @param optional whether it is within a property that is not required
+   * @returns the schema; undefined for a reference that is a part of a circle, and within no such property
+   */
+  const fitted = (schema: Schema, inCircle: boolean, optional: boolean): Schema | undefined => {
+    const name = targetOf(schema)
+    if (name !== undefined) {
+      if (inCircle && !optional && circular.has(name)) return undefined
+      const siblings = Object.entries(schema).filter(([keyword]) => !keyword.startsWith('$'))
+      return siblings.length === 0 ? schema : Object.fromEntries([...siblings, ['anyOf', [{ $ref: refOf(schema) }]]])
+    }
+    const { allOf, anyOf, ...rest } = schema
+    // As pydantic 1 writes a reference with siblings. Gemini has no `allOf`.
+    if (Array.isArray(allOf) && allOf.length === 1 && anyOf === undefined)
+      return fitted({ ...rest, anyOf: allOf }, inCircle, optional)
+    const given = schema['required']
+    const required = new Set<unknown>(Array.isArray(given) ? given : [])
+    let broken = false
+    const inner = replaced(schema, (part, property) => {
+      const fits = fitted(part, inCircle, optional || (property !== undefined && !required.has(property)))
+      if (fits) return fits
+      if (property === undefined) {
+        broken = true
+        return part
+      }
+      looser = true
+      required.delete(property)
+      return fitted(part, inCircle, true)
+    })
+    if (broken) return undefined
+    return Array.isArray(given) && required.size < given.length ? extend(inner, { required: [...required] }) : inner
+  }
+
+  /** In a circle without a property to leave out, a definition allows everything. */
+  const fit = (schema: Schema, name: string): Schema => {
+    const fits = fitted(schema, circular.has(name), false)
+    looser ||= !fits
+    return fits ?? {}
+  }
+  const schema = fit(top, ROOT)
+  const $defs = Object.fromEntries([...defs].map(([name, one]) => [name, fit(one, name)]))
+  return { schema: defs.size > 0 ? extend(schema, { $defs }) : schema, looser }
+}
