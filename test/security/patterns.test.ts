@@ -176,8 +176,7 @@ describe('threat 15: ReDoS, in the sources', () => {
     expect(literals.length).toBeGreaterThan(80)
     expect(literals.filter(isNested)).toEqual([])
     // Those that look for the end of a text from each of its places take quadratic time. This one reads addresses of operators.
-    const isTail = (literal: string): boolean =>
-      /^\/(\[(\\.|[^\]])*\]|\\.|[^[\\])[*+{].*\$\/[a-z]*$/.test(literal)
+    const isTail = (literal: string): boolean => /^\/(\[(\\.|[^\]])*\]|\\.|[^[\\])[*+{].*\$\/[a-z]*$/.test(literal)
     expect(isTail('/[^/#]*$/')).toBe(true)
     expect([...new Set(literals.filter(isTail))].toSorted()).toEqual(['/\\/+$/'])
     // Of constants, all of them.
