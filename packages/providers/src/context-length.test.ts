@@ -142,7 +142,8 @@ const told: [of: string, text: string, limit: number | undefined][] = [
   ['Volcengine', 'Total tokens of image and text exceed max message tokens', undefined],
   ['DeepInfra', 'Requested input length 140000 exceeds maximum input length 131072', 131_072],
   ['Poolside', 'Input length 131393 exceeds the maximum allowed input length of 131,040 tokens.', 131_040],
-  ['llama.cpp and LM Studio, while it writes', 'Context size has been exceeded.', undefined],
+  ['Baidu', 'Prompt tokens too long', undefined],
+  ['llama.cpp, while it answers', 'Context size has been exceeded.', undefined],
   [
     'watsonx',
     "Invalid input argument for Model 'x': the number of input tokens 9000 cannot exceed the total tokens limit 8192 for this model",
@@ -153,21 +154,36 @@ const told: [of: string, text: string, limit: number | undefined][] = [
     'The sum of prompt length (72417.0), query length (0) should not exceed max_num_tokens (69632)',
     69_632,
   ],
-  ['LiteLLM', 'litellm.ContextWindowExceededError: litellm.BadRequestError: x', undefined],
-  ['Databricks', 'Bad request: prompt token count (9000) cannot exceed 8192. Total tokens used: 9000', 8192],
+  [
+    'TensorRT-LLM, with max_tokens',
+    'default_max_tokens (-10) should be greater than 0, default_max_tokens = max_seq_len (4096) - splited_prompt_len (5000)',
+    4096,
+  ],
+  ['LiteLLM', 'litellm.ContextWindowExceededError: litellm.BadRequestError: No', undefined],
+  [
+    'Databricks',
+    'Bad request: prompt token count (9000) cannot exceed 8192. Total tokens used: 9000 (input: 8800, max tokens: 200)',
+    8192,
+  ],
   ['TabbyAPI', 'Prompt length 9000 is greater than max_seq_len 8192', 8192],
-  ['text-generation-webui', 'Prompt length (9000) exceeds context (8192)', 8192],
+  ['ooba', 'Prompt length (9000) exceeds context (8192)', 8192],
   ['LMDeploy', 'The request length exceeds the session_len (8192)', 8192],
-  ['Qwen, by tokens', 'Input length exceeds the limit of 30720 tokens', 30_720],
-  ['Qwen, by length', 'Input length 300000 exceeds the maximum length 229376.', 229_376],
-  ['Hunyuan', 'Total message token length exceed model limit (131072 tokens).', 131_072],
+  ['Qwen, tokens', 'Input length exceeds the limit of 30720 tokens', 30_720],
+  ['Doubao', 'Input length 300000 exceeds the maximum length 229376.', 229_376],
+  ['Doubao, messages', 'Total message token length exceed model limit (131072 tokens).', 131_072],
+  ['Hunyuan', 'the input tokens exceeds the model max input length, limit 28000', 28_000],
   ['Perplexity', 'User input tokens exceeds limit 127072', 127_072],
-  ['Jamba', 'Prompt has 300000 tokens, which exceeds the maximum of 256000', 256_000],
+  ['servers in Chinese', '输入内容超过最大长度限制', undefined],
+  ['servers in Chinese', '请求的上下文长度超过模型支持的最大上下文长度 32768', undefined],
+  ['servers in Chinese', '输入长度超过模型上下文窗口', undefined],
+  ['servers in Chinese', '输入的token数量超过限制', undefined],
   ['Spark', 'tokens over the limit: input tokens(9000) exceed limit (8192)', 8192],
-  ['in Chinese', '输入内容超过最大长度限制', undefined],
-  ['in Chinese, by the context', '请求的上下文长度超过模型支持的最大上下文长度 32768', undefined],
-  ['in Chinese, by the window', '输入长度超过模型上下文窗口', undefined],
-  ['Baidu', 'Prompt tokens too long', undefined],
+  ['Spark', 'token total too long', undefined],
+  ['Jamba', 'Prompt has 300000 tokens, which exceeds the maximum of 256000', 256_000],
+  ['Jina', 'Single text cannot exceed 8194 tokens. 9000 tokens given.', 8194],
+  ['Titan, characters', 'Malformed input request: expected maxLength: 50000, actual: 60000', undefined],
+  ['vLLM, without room', 'max_tokens must be at least 1, got -173.', undefined],
+  ['Writer', 'Prompt length exceeds model context', undefined],
 ]
 
 describe('a prompt over the context', () => {
@@ -175,9 +191,14 @@ describe('a prompt over the context', () => {
     expect(contextExceeded(400, text, [])).toEqual({ limit }),
   )
 
-  it.each(['context_length_exceeded', 'exceed_context_size_error', 'tokens_limit_reached'])('is known by %s', (name) =>
-    expect(contextExceeded(400, 'No', [undefined, name])).toEqual({ limit: undefined }),
-  )
+  it.each([
+    'context_length_exceeded',
+    'CONTEXT_LENGTH_EXCEEDED',
+    'exceed_context_size_error',
+    'model_max_prompt_tokens_exceeded',
+    'tokens_limit_reached',
+    'token_quantity_exceeded',
+  ])('is known by %s', (name) => expect(contextExceeded(400, 'No', [undefined, name])).toEqual({ limit: undefined }))
 
   it.each([
     'max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens for claude-sonnet-4',
@@ -191,6 +212,15 @@ describe('a prompt over the context', () => {
     'messages: text content blocks must be non-empty',
     'image exceeds 5 MB maximum: 6000000 bytes > 5242880 bytes',
     'Request payload size exceeds the limit: 20971520 bytes.',
+    'Request length exceeds the limit: 20971520 bytes.',
+    'Input length exceeds 4096 characters',
+    'The request max_tokens exceeds the limit of 8192',
+    'max_tokens=9000 cannot be greater than max_model_len=8192. Please request fewer output tokens.',
+    'max_tokens must be at least 1, got 0.',
+    'The number of images in the prompt exceeds the limit of 5',
+    'The requested output tokens exceed the limit of 8192',
+    'Malformed input request: #/messages/0/name: expected maxLength: 64, actual: 70',
+    '输入图片数量超过限制',
   ])('is not what %j says', (text) => expect(contextExceeded(400, text, [])).toBeUndefined())
 
   it.each([429, 402, 503])('is not what a %i says', (status) => {

@@ -3,20 +3,31 @@ import { parseJson } from './json.js'
 
 /**
  * The fields that hold an error or its text, in the order in which they are read. `message`: Cohere, AWS, Mistral, and frameworks such as NestJS whose
- * `error` names the status only; `error`: OpenAI, an object, and Ollama, TGI and xAI, a text; `detail`: FastAPI and RFC 9457; `errors`: Cloudflare,
- * watsonx; `base_resp`: MiniMax; `error_msg`: Baidu.
+ * `error` names the status only; `error_description`: OAuth, whose `error` is a code; `error`: OpenAI, an object, and Ollama, TGI and xAI, a text; `detail`:
+ * FastAPI and RFC 9457; `errors`: Cloudflare, watsonx; `issues`: zod; `base_resp`: MiniMax; `error_msg`: Baidu; `details`: Azure; `description`: Writer; `fault`:
+ * Apigee; `header`: Spark; `Response`: Tencent.
  */
 const fields = [
   'message',
+  'error_description',
   'error',
   'detail',
   'errors',
+  'issues',
   'msg',
   'error_msg',
   'error_message',
   'base_resp',
   'status_msg',
   'Message',
+  'description',
+  'details',
+  'err',
+  'fault',
+  'faultstring',
+  'header',
+  'Response',
+  'Error',
   'title',
 ]
 
@@ -51,11 +62,22 @@ const pathOf = (loc: unknown[]): string =>
     .filter((step, at) => typeof step === 'number' || (typeof step === 'string' && (at > 0 || step !== 'body')))
     .join('.')
 
-/** The place of such an item and what is wrong there, without the input that it repeats. */
-function placed(loc: unknown[], msg: string): string {
-  const path = pathOf(loc)
-  return (path === '' ? msg : `${path}: ${msg}`).slice(0, PAGE)
+/** An item with the path of a field, of FastAPI (`loc`, `msg`) or zod (`path`, `message`): the place and what is wrong there, without the input that it repeats. */
+function itemOf({ loc, path = loc, msg, message = msg }: Record<string, unknown>) {
+  if (!Array.isArray(path)) return undefined
+  const place = pathOf(path)
+  const text =
+    typeof message === 'string' ? (place === '' ? message : `${place}: ${message}`).slice(0, PAGE) : undefined
+  return { loc: path as unknown[], text }
 }
+
+/** The texts of an object that has a list for each field: Rails, and marshmallow below `json`. */
+const listed = (errors: unknown, depth: number): string[] =>
+  isObject(errors) && depth > 0
+    ? Object.entries(errors).flatMap(([field, given]) =>
+        Array.isArray(given) ? `${field}: ${read(given, depth - 1) ?? ''}` : listed(given, depth - 1),
+      )
+    : []
 
 function read(value: unknown, depth: number): string | undefined {
   if (depth === 0) return undefined
@@ -65,10 +87,12 @@ function read(value: unknown, depth: number): string | undefined {
     return texts.length > 0 ? texts.join('; ') : undefined
   }
   if (!isObject(value)) return undefined
-  const { loc, msg, metadata } = value as { loc?: unknown; msg?: unknown; metadata?: unknown }
-  if (Array.isArray(loc) && typeof msg === 'string') return placed(loc, msg)
+  const { metadata } = value
+  const item = itemOf(value)
+  if (item?.text !== undefined) return item.text
   for (const field of fields) {
-    const text = read(value[field], depth - 1)
+    const text =
+      read(value[field], depth - 1) ?? (field === 'errors' ? read(listed(value[field], depth), depth - 1) : undefined)
     if (text === undefined) continue
     // OpenRouter's message is "Provider returned error"; the provider's own is in `metadata.raw`.
     const raw = isObject(metadata) ? read(metadata['raw'], depth - 1) : undefined
@@ -95,9 +119,9 @@ export interface Fault {
 /**
  * All texts of an error answer, each cut, and what it names by its structure. Fields that repeat what was sent (`input`, `ctx`, `failed_generation`) are
  * not read.
- * @param answer JSON, or a text that is none
+ * @param answer JSON, as text or parsed, or a text that is none
  */
-export function errorParts(answer: string): { texts: string[]; faults: Fault[] } {
+export function errorParts(answer: unknown): { texts: string[]; faults: Fault[] } {
   const texts: string[] = []
   const faults: Fault[] = []
   const visit = (value: unknown, depth: number, json: string): void => {
@@ -109,19 +133,21 @@ export function errorParts(answer: string): { texts: string[]; faults: Fault[] }
     } else if (Array.isArray(value)) {
       for (const item of value) visit(item, depth - 1, json)
     } else if (isObject(value)) {
-      const { type, loc, msg, code, param, metadata } = value
-      if (Array.isArray(loc)) {
-        if (typeof type === 'string') faults.push({ code: type, path: pathOf(loc), json })
-        if (typeof msg === 'string') texts.push(placed(loc, msg))
-        return
+      const { code, param, metadata } = value
+      const item = itemOf(value)
+      if (item) {
+        const { type = code, keys = [''] } = value
+        if (Array.isArray(keys))
+          for (const key of keys) faults.push({ code: String(type), path: pathOf([...item.loc, key]), json })
+        if (item.text !== undefined) return void texts.push(item.text)
       }
-      if (typeof code === 'string' && typeof param === 'string' && param !== '')
-        faults.push({ code, path: param, json })
+      if (typeof param === 'string' && param !== '') faults.push({ code: String(code), path: param, json })
       for (const field of fields) visit(value[field], depth - 1, json)
+      if (!Array.isArray(value['errors'])) texts.push(...listed(value['errors'], depth))
       if (isObject(metadata)) visit(metadata['raw'], depth - 1, json)
     }
   }
-  visit(answer, DEPTH, answer)
+  visit(answer, DEPTH, typeof answer === 'string' ? answer : '')
   return { texts, faults }
 }
 

@@ -68,14 +68,14 @@ export function statusError(
   const { message, ...meaning } = errors({ header: () => undefined, ...answer })
   const error = errorObject(answer.body)
   const text = message ?? ''
-  const exceeded = contextExceeded(status, text, [error['code'], error['type']])
+  const exceeded = contextExceeded(status, text, [error['code'], error['type'], error['reason']])
   return new UpstreamError(message ?? `The upstream answered with status ${status}`, {
     provider,
     kind: 'status',
     status,
     accepted,
     ...meaning,
-    ...(meaning.caller && { refused: refusedBy(status, text, error) }),
+    ...(meaning.caller && { refused: refusedBy(status, text, answer.body) }),
     ...(exceeded && { refused: 'length', caller: true, code: 'context_length_exceeded', context: exceeded.limit }),
   })
 }

@@ -6,12 +6,13 @@
 import { plain } from './callers-words.js'
 import type { Fault } from './error-text.js'
 import { errorParts } from './error-text.js'
-import { efforts } from './request-fields.js'
+import type { Named } from './parameter-names.js'
+import { fieldsOf, isValued } from './parameter-names.js'
 
 /** The effort is refused beside tools, unless it is `none`. */
 export const EFFORT_BESIDE_TOOLS = 'reasoning_effort=beside tools'
 
-/** Codes and types of a parameter that is refused: OpenAI; FastAPI; LiteLLM. */
+/** Codes and types of a parameter that is refused: OpenAI; FastAPI; LiteLLM; zod. */
 const refusals = [
   'unsupported_parameter',
   'unsupported_value',
@@ -19,224 +20,202 @@ const refusals = [
   'extra_forbidden',
   'value_error.extra',
   'UnsupportedParamsError',
+  'unrecognized_keys',
 ]
 /** Those of a value, documented or not. */
-const ofValues = ['unsupported_value', 'invalid_value', 'literal_error']
-/** Texts of a parameter that is refused: OpenAI and compatible servers; Claude and FastAPI; Gemini; Groq ("property 'x' is unsupported"); serde ("unknown field"). */
-const texts = [
-  /unrecognized request argument|unsupported (parameter|value)|(unknown|unrecogni[sz]ed|unexpected|additional|extra(neous)?) (keyword )?(parameter|name|field|argument|key|propert)/i,
-  /extra (inputs|fields) (are )?not permitted|compiled grammar is too large|\bshould not exist|: unknown variant/i,
-  /\b(does|do|is|are)( not|n.t) (support|permitted|allowed with|enabled)|\bis unsupported\b/i,
-]
-
-/** Whether an error refuses some parameter, known or not. @param codes its codes and types */
-export const refusesParameter = (text: string, codes: unknown[]): boolean =>
-  codes.some((code) => refusals.includes(code as string)) || texts.some((form) => form.test(text))
-
-/** The fields that a client can do without. Never here are messages, tools and the model; of the limit, only its other name is sent. */
-const dispensable =
-  'temperature top_p top_k min_p seed frequency_penalty presence_penalty repetition_penalty logit_bias top_logprobs stop reasoning_effort verbosity ' +
-  'stream_options parallel_tool_calls service_tier encoding_format strict response_format prediction user safety_identifier metadata store ' +
-  'prompt_cache_key prompt_cache_retention max_tokens max_completion_tokens'
-/** Their other names at upstreams. */
-const synonyms: [fields: string, names: string][] = [
-  ['seed', 'random_seed'],
-  ['frequency_penalty presence_penalty', 'penalty penalties'],
-  ['logprobs top_logprobs', 'logprobs response_logprobs'],
-  ['stop', 'stop_sequences'],
-  [
-    'reasoning_effort',
-    'reasoning effort output_config.effort thinking adaptive_thinking thinking_config thinking_level thinking_budget',
-  ],
-  ['verbosity', 'text.verbosity'],
-  ['stream_options', 'include_usage'],
-  ['parallel_tool_calls', 'disable_parallel_tool_use tool_choice.disable_parallel_tool_use'],
-  ['encoding_format', 'base64 base64_encoding'],
-  [
-    'response_format',
-    'response_format.type output_format output_config.format structured_output structured_outputs json_schema json_object json_mode response_schema response_json_schema response_mime_type',
-  ],
-]
-/** The fields by what is left of a name or path: its letters and digits. */
-const fields = new Map<string, string[]>([
-  ...dispensable.split(' ').map((name): [string, string[]] => [plain(name), [name]]),
-  ...synonyms.flatMap(([of, names]) =>
-    names.split(' ').map((name): [string, string[]] => [plain(name), of.split(' ')]),
-  ),
-])
-
-/** The values that are documented, of fields whose value may be refused alone. Any other is a fault of the caller. */
-export const documented: Record<string, readonly string[] | undefined> = {
-  reasoning_effort: efforts,
-  verbosity: ['low', 'medium', 'high'],
-  service_tier: ['auto', 'default', 'flex', 'priority', 'scale', 'standard_only'],
-  response_format: ['json_object', 'json_schema'],
-}
-
+const ofValues = ['unsupported_value', 'invalid_value', 'literal_error', 'invalid_enum_value']
 /** Words of any sentence, which mean a parameter only in quotes. */
-const everyday = new Set(['user', 'store', 'stop', 'metadata', 'seed', 'strict', 'maxtokens'])
-
-/** Wordings that name the parameters that are refused, one or a list. */
-const names: RegExp[] = [
-  // OpenAI, Azure, llama.cpp: "Unsupported parameter: 'x' is not supported with this model", "Unknown parameter: 'x'"; NVIDIA: "parameter(s): `x`, `y`";
-  // Gemini: "Unknown name "x" at …"; Bedrock: "extraneous key [x]"; Azure: "Extra parameters ['x', 'y'] are not allowed"; serde: "unknown field `x`";
-  // jsonschema: "Additional properties are not allowed ('x' was unexpected)"; zod: "Unrecognized key(s) in object: 'x'"; AJV; Jackson; Python.
-  /(?:un(?:supported|known|recogni[sz]ed|expected)|extra(?:neous)?|additional) (?:keyword )?(?:param(?:eter)?|field|argument|name|key|propert)(?:s|y|ies|\(s\))?(?: in object| are not allowed)?:? ?[[(]?['"`]?((?:[\w.*[\]-]|['"`], ?['"`](?=\w)){1,400})/i,
-  // OpenAI: "Unsupported value: 'temperature' does not support 0.2 with this model."
-  /unsupported value: ['"`]([\w.]{1,80})['"`] does not support/i,
-  // OpenAI: "Unrecognized request argument supplied: x", "Model incompatible request arguments supplied: x, y".
-  /request arguments? supplied: ((?:[\w, ]|\.(?=\w)){1,400})/i,
-  // Claude: "x: Extra inputs are not permitted"; Fireworks: "Extra inputs are not permitted, field: 'x'".
-  /([\w.]{1,80}): extra (?:inputs|fields) (?:are )?not permitted/i,
-  /(?:inputs|fields) (?:are )?not permitted, field: ['"]?([\w.]{1,80})/i,
-  // Groq, Cerebras: "property 'x' is unsupported"; NestJS; watsonx and Cohere.
-  /property ['"`]?([\w.]{1,80})['"`]? (?:is unsupported|should not exist)/i,
-  /([\w.]{1,80}) is not a valid field/i,
-  // xAI: "Argument not supported on this model: x", "Model y does not support parameter x"; litellm: "does not support parameters: ['x']".
-  /arguments? not supported(?: on this model)?: ?['"`]?([\w.]{1,80})/i,
-  /does not support (?:the )?(?:requested )?parameters?:? ?[[('"`]{0,2}((?:[\w,'` ]|\.(?=\w)){1,400})/i,
-  // Kimi: "invalid temperature: only 1 is allowed for this model".
-  /invalid ([\w.]{1,80}): only [\d.]{1,10} is allowed/i,
-  // Cohere, vLLM: "x and y are not supported", "The x and y parameters are not yet supported".
-  /\b(?=[\w.]{1,40}(?:,| and ))((?:[\w.]|, and |, | and ){1,400}) (?:parameters )?are not (?:yet |currently )?supported/i,
-  // serde (TGI, DeepSeek): "x: unknown variant `v`, expected …"; Claude: "x: 'v' is not supported by this model", "`x` may only be set to 1 when …".
-  /([\w.[\]]{1,80}): unknown variant/i,
-  /([\w.]{1,80}): ['"`][\w-]{1,40}['"`] is not supported/i,
-  /['"`]([\w.]{1,80})['"`] (?:may|can) only be set to/i,
-  // Gemini: "Thinking level MINIMAL is not supported for this model."
-  /(thinking level) [a-z]{3,10} is not supported/i,
-]
-/** FastAPI's and OpenAI's structure as Python or a proxy prints it within a text, and Gemini's lines: all of them count. */
-const printed: RegExp[] = [
-  /^invalid json payload received\. unknown name "([\w.[\]]{1,80})" at/gim,
-  /type['"]: ?['"](?:extra_forbidden|value_error\.extra)['"], ?['"]loc['"]: ?[[(]([^\])]{1,200})[\])]/gi,
-  /['"]loc['"]: ?[[(]([^\])]{1,200})[\])], ?['"]msg['"]: ?['"]extra (?:inputs|fields) (?:are )?not permitted/gi,
-  /['"]param['"]: ?['"]([^'"]{1,80})['"], ?['"]code['"]: ?['"](?:unsupported_(?:parameter|value)|unknown_parameter)/gi,
-  /^([\w.]{1,80})\n {1,9}[^\n[]{1,120}\[type=extra_forbidden/gim,
-]
-/** The same of a value. */
-const printedValues = [
-  /type['"]: ?['"]literal_error['"], ?['"]loc['"]: ?[[(]([^\])]{1,200})[\])]/gi,
-  /['"]param['"]: ?['"]([^'"]{1,80})['"], ?['"]code['"]: ?['"]invalid_value/gi,
-  /^([\w.]{1,80})\n {1,9}[^\n[]{1,120}\[type=literal_error/gim,
-]
-
-/** "x is not supported", also of several words: "Thinking level is not supported for this model", "`temperature` is deprecated for this model". */
-const subject =
-  /(['"`]?)((?:[\w.]{1,40}['"`]? ['"`]?)?(?:[\w.]{1,40}['"`]? ['"`]?)?[\w.]{1,40})(['"`]?) (?:is|are) (?:not (?:currently |yet )?(?:supported|permitted|allowed|enabled|configurable|available|accepted)|unsupported|deprecated|unavailable)/gi
-/** "does not support x": "This model does not support the effort parameter". */
-const object =
-  /(?:does not|doesn't|do not|don't) support (?:the )?(['"`]?)((?:[\w.]{1,40}['"`]? )?(?:[\w.]{1,40}['"`]? )?[\w.]{1,40})/gi
-
-/** A value that is refused, and not the parameter: "Supported values are: 'medium'", "must be one of `none` or `default`". */
-export const valueWords =
-  /unsupported[ _]value|supported values|does not support '|invalid[ _]value|literal_error|must be (?:one of |either |')|should be (?:one of |')|input should be|unknown variant|(?:: ['"`][\w-]{1,40}['"`]|thinking level [a-z]{3,10}) is not supported/i
-/** "`x` must be one of", of fields whose values are documented. */
-const named =
-  /(['"`]?)(reasoning_effort|verbosity|service_tier|response_format(?:\.type)?|encoding_format)['"`]?\]?(?: type)? ?(?:must be|should be)/gi
-
-/** Sentences that are known as a whole, and what is left out then. */
-const sentences: [form: RegExp, field: string][] = [
-  [/tools with reasoning_effort are not supported/i, EFFORT_BESIDE_TOOLS],
-  // Claude
-  [/temperature\W{1,3}and\W{1,3}top_p\W{1,3}cannot both be/i, 'top_p'],
-  [
-    /grammar is too large|schema is too complex|too many (?:optional|strict|union)|unknown name "[^"]{1,80}" at '(?:generation_?config\.)?response_?(?:json_?)?schema/i,
-    'schemas',
-  ],
-]
-
-const stepsOf = (path: string): string[] => path.split(/[.,[\]'"` ]+/).map(plain)
+const everyday = new Set(['user', 'store', 'stop', 'metadata', 'strict', 'maxtokens'])
+/** What a schema, a message or a value of the caller is: "an empty `stop` is not allowed". */
+const ofCaller = /\b(?:empty|negative|null|zero|duplicate) '?$/i
+/** A schema of the caller, whose fields may have such names: "Invalid schema for function 'f': unknown field 'seed'". */
+const ofSchema = /schema for |input_?schema|in context=/i
+/** Where fields have other meanings: "messages[0]: unknown field `metadata`". */
+const inside = /^\W*(?:messages|contents|system|tools?|tool_?choice|functions|input\W)/i
 
 /**
- * The fields that a name or path stands for: `tools.0.custom.strict`, `'body', 'stream_options', 'include_usage'`. Undefined if it is none to do
- * without, or something unknown below a field of the request: that may be a caller's, and the field itself is taken.
+ * What a wording is about: a `field`, whatever its name is; a field that is known, in `ordinary` words; or the `value` of one.
  */
-function fieldsOf(path: string): string[] | undefined {
-  const steps = stepsOf(path).filter((step) => /[a-z]/.test(step))
-  while (steps[0] === 'body' || steps[0] === 'generationconfig') steps.shift()
-  if (steps.at(-1) === 'strict') return ['strict']
-  for (let end = steps.length; end > 0; end--) {
-    const name = steps.slice(0, end).join('')
-    const found = fields.get(name)
-    if (!found) continue
-    if (steps.slice(end).every((step) => fields.get(step)?.[0] === found[0])) return found
-    if (found[0] === 'response_format') return ['schemas']
-    return name === plain(found[0]!) ? undefined : found
-  }
-  return undefined
-}
+type Kind = 'field' | 'ordinary' | 'value'
 
-/** The name of a field which the last or the first of some words are. */
-function nameIn(words: string, isQuoted: boolean, fromEnd: boolean): string | undefined {
-  const list = words.split(/[ '"`]+/).filter((word) => !/^(?:|parameter|field|argument)$/i.test(word))
-  for (let count = list.length; count > 0; count--) {
-    const name = plain((fromEnd ? list.slice(-count) : list.slice(0, count)).join(''))
-    if (fields.has(name) && (isQuoted || !everyday.has(name))) return name
-  }
-  return undefined
-}
+/** The wordings of all families and servers before a name. Sources: the vendors' references, the servers' sources, and recorded errors. */
+const beforeNames: [Kind, RegExp][] = [
+  // OpenAI, Azure, Gemini, llama.cpp, NVIDIA ("parameter(s)"), Bedrock ("extraneous key [x]"), Azure ("Extra parameters ['x'] are not allowed"), serde, zod,
+  // Jackson, AJV, jsonschema ("Additional properties are not allowed ('x' was unexpected)"), Python, Replicate, Cohere ("unknown field: parameter x").
+  [
+    'field',
+    /(?:un(?:supported|recogni[sz]ed|known|expected)|incompatible|extra(?:neous)?|additional) (?:request |keyword )?(?:param(?:eter)?|field|argument|name|key|propert)(?:s|y|ies|\(s\))?(?!\w)(?: supplied| in object| are not allowed)?:? ?[(['*]*(?:parameter )?/gi,
+  ],
+  // xAI: "Argument not supported on this model: x"; Fireworks: "Extra inputs are not permitted, field: 'x'"; xAI, litellm, DeepSeek, Volcengine.
+  [
+    'field',
+    /arguments? not supported(?: on this model)?: ?|not permitted, field: |do(?:es)?(?: not|n't) support (?:the )?(?:requested )?parameters?:? ?/gi,
+  ],
+  // Claude, Ollama, vLLM; OpenAI ("Unsupported value: 'x' does not support 2").
+  [
+    'ordinary',
+    /do(?:es)?(?: not|n't) support (?:the |per-request )?|unsupported value: |not allowed to (?:request|use|set) /gi,
+  ],
+  // "invalid encoding_format: base64", "Invalid service_tier argument"; Fireworks. A format may be invalid by its schema.
+  ['value', /unsupported |invalid (?:value (?:for|at) )?(?!'?response)|input should be '[^\n]{0,200}?, field: /gi],
+]
+/** Those after a name. */
+const afterNames: [Kind, RegExp][] = [
+  // Claude, FastAPI; NestJS; watsonx, Cohere; marshmallow.
+  [
+    'field',
+    /:?\s{1,9}extra (?:inputs|fields) (?:are )?not permitted| should not exist| is not a valid field|: unknown field(?=\.|$)/gi,
+  ],
+  // OpenAI, Groq, Cerebras, Gemini, Claude, vLLM, Azure and others.
+  [
+    'ordinary',
+    / (?:is|are|was|were)(?:(?: not|n't) (?:currently |yet )?(?:supported|permitted|allowed(?! to)|enabled|configurable|available|accepted|compatible|recognized)| unsupported| deprecated| unavailable| enabled only)/gi,
+  ],
+  // Kimi: "invalid x: only 1 is allowed"; Claude.
+  [
+    'ordinary',
+    /: only [\d.]{1,10} is allowed| must be unset| (?:may|can) only be set to [\d.]{1,10} when| can(?:not|'t) be (?:used|specified|changed|modified)/gi,
+  ],
+  // serde, pydantic; Groq, LM Studio, llama.cpp.
+  [
+    'value',
+    /:?\s{1,9}(?:unknown variant|input should be)|(?<=(?:reasoning_effort|verbosity|service_tier|response_format|encoding_format)(?:\.type| type)?'?\]?) (?:must|should) be/gi,
+  ],
+]
 
-/** What one wording says. */
-export interface Said {
+/** FastAPI's and OpenAI's structure as Python or a proxy prints it within a text, and Gemini's lines: all of them count. */
+const printed: RegExp[] = [
+  /invalid json payload received\. unknown name '(?<path>[\w.[\]]{1,80})' at '(?<outer>[\w.[\]]{0,120})'/gi,
+  /type': ?'(?<code>[\w.]{1,40})', ?'loc': ?[[(](?<path>[^\])]{1,200})[\])]/gi,
+  /'loc': ?[[(](?<path>[^\])]{1,200})[\])], ?'msg': ?'extra (?:inputs|fields) (?:are )?not permitted/gi,
+  /'param': ?'(?<path>[^']{1,80})', ?'code': ?'(?<code>\w{1,40})/gi,
+  /^(?<path>[\w.]{1,80})\n {1,9}[^\n[]{1,120}\[type=(?<code>\w{1,40})/gim,
+]
+
+/** A value that is refused, and not the parameter: "Supported values are: 'medium'". */
+export const valueWords = /unsupported[ _]value|supported values|does not support '/i
+
+/** Sentences that are known as a whole, and what is left out then. */
+const sentences: [form: RegExp, fields: string][] = [
+  [/tools with reasoning_effort are not supported/i, EFFORT_BESIDE_TOOLS],
+  // Claude; Gemini; vLLM; llama.cpp.
+  [
+    /grammar is too large|schema is too complex|too many (?:optional|strict|parameters with union)|too many states for serving|schema.{1,60}maximum allowed nesting|not supported by xgrammar|xgrammar does not support|failed to parse grammar|unknown name '[^']{1,80}' at '(?:generation_?config\.)?response_?(?:json_?)?schema/i,
+    'schemas',
+  ],
+  // Claude, of which the catalogue drops the same; Gemini; OpenAI's o1; vectors of Cohere, NVIDIA and Qwen.
+  [/'?temperature'? and '?top_p'? cannot both be/i, 'top_p'],
+  [/only works in thinking mode/i, 'reasoning_effort'],
+  [/response mime type: 'application\/json' is unsupported/i, 'response_format'],
+  [/model has beta-limitations/i, 'temperature,top_p,presence_penalty,frequency_penalty'],
+  [/only '?float'? encoding|encoding_format.{1,40}only (?:supports )?'?float/i, 'encoding_format'],
+]
+
+/** What one wording says. Without `ofValue`, only the text can tell ({@link valueWords}). */
+export interface Said extends Named {
   /** Where the wording is in the text. */
   at: number
-  /** Fields of OpenAI's form, {@link EFFORT_BESIDE_TOOLS}, or `schemas` for those of the request. Undefined for one that cannot be done without. */
-  fields: string[] | undefined
-  /** Whether it is about the value of the field; absent where only the text can tell ({@link valueWords}). */
-  ofValue?: boolean
   /** The shortest texts that say so; only their letters and digits count. */
   words: string[]
 }
 
-/** What stands before and after a part of a match. */
-function around(all: string, part: string): [before: string, after: string] {
-  const at = all.indexOf(part)
-  return [plain(all.slice(0, at)), plain(all.slice(at + part.length))]
+/** The path that what follows is below: "tools.0.custom: strict", "#/tool_choice: extraneous key [x]". */
+function above(text: string): string {
+  const path = /([\w.#/[\]-]{1,80}): ?(?:property )?'?$/.exec(text.slice(-100))?.[1] ?? ''
+  return inside.test(path) || fieldsOf(path) ? `${path}.` : ''
 }
 
-/** Reads a match whose first group is a path or a list of names. */
-function namesOf(match: RegExpMatchArray, isPath: boolean): Said {
-  const list = match[1]!
-  const paths = isPath ? [list] : list.split(/['"`]?(?:, and |, ?| and )/).flatMap((path) => /^[^ ]+/.exec(path) ?? [])
-  const found = paths.map(fieldsOf)
-  const [before, after] = around(match[0], list)
-  // The text around may have made a path longer that is at an edge: `0.stop`, `stop.1`.
-  const steps = stepsOf(paths[0] ?? '').filter((step) => /[a-z]/.test(step))
-  const name = before === '' ? steps.at(-1) : after === '' ? steps[0] : list
-  return {
-    at: match.index!,
-    fields: found.includes(undefined) ? undefined : (found as string[][]).flat(),
-    words: [`${before}${name}${after}`, ...(paths.length > 1 ? [paths.join('')] : [])],
+/** What the longest name of up to four words says, at the begin or the end of some. */
+function nameIn(words: string, isFirst: boolean, outer: string, isOrdinary: boolean) {
+  const list = words.trim().split(/\s+/)
+  for (let count = 4; count > 0; count--) {
+    const name = (isFirst ? list.slice(0, count) : list.slice(-count)).join(' ')
+    const rest = isFirst ? '' : words.slice(0, words.lastIndexOf(name))
+    const path = (isFirst ? outer : above(rest)) + name
+    const found = fieldsOf(path)
+    const isEveryday = everyday.has(plain(path)) && !name.includes("'")
+    if (found && !(isOrdinary && (isEveryday || found.fields?.[0] === 'schemas')) && !ofCaller.test(rest))
+      return { ...found, name }
   }
+  return undefined
 }
 
-/** Reads a match of ordinary words: an opening quote, the words, and the closing quote where a name is their end and not their begin. */
-function sentenceOf(match: RegExpMatchArray): Said | undefined {
-  const [all, quote, words = '', end] = match
-  const fromEnd = end !== undefined
-  const name = nameIn(words, quote !== '' && end !== '', fromEnd)
-  if (name === undefined) return undefined
-  const [before, after] = around(all, words)
-  return { at: match.index!, fields: fields.get(name), words: [before === '' ? name + after : before + name] }
+/** Reads the names beside a wording, one or a list with commas and "and". Undefined where ordinary words name nothing. */
+function beside(text: string, { 0: wording, index: at }: RegExpExecArray, isBefore: boolean, kind: Kind) {
+  const before = text.slice(Math.max(0, at - 200), at)
+  const unknown: Said = { at, fields: undefined, words: [] }
+  if (ofSchema.test(before)) return unknown
+  const isOrdinary = kind !== 'field'
+  const end = at + wording.length
+  const parts = (
+    isBefore
+      ? /^(?:[\w ,:'[\]#/*-]|\.(?=\w)){0,300}/.exec(text.slice(end, end + 300))![0]
+      : before.replace(/^[^]*(?:[.;!?] |[\n(])/, '')
+  ).split(/(,? (?:and|or) |, ?)/)
+  if (!isBefore) parts.reverse()
+  const outer = isBefore ? above(before) : ''
+  const found: NonNullable<ReturnType<typeof nameIn>>[] = []
+  const list: string[] = []
+  for (let i = 0; i < parts.length; i += 2) {
+    const part = parts[i]!.trim()
+    const one = nameIn(part, isBefore, outer, isOrdinary)
+    // A list ends where a sentence goes on. "If you set temperature, top_p is not supported" is none.
+    if (!one && (i === 0 ? isOrdinary || part === '' : /^[^'].* /.test(part))) break
+    if (i > 0 && !isBefore && !/[a-z]/.test(parts[1]!)) break
+    if (!one?.fields) return unknown
+    found.push(one)
+    list.push(parts[i - 1] ?? '', one.name)
+  }
+  const [nearest] = found
+  if (!isBefore) {
+    found.reverse()
+    list.reverse()
+  }
+  const fields = found.flatMap((one) => one.fields!)
+  if (!nearest || (kind === 'value' && !fields.every(isValued))) return undefined
+  // The text around may have made a path longer, at its other end.
+  const edge = isBefore
+    ? wording + nearest.name.replace(/(\w)\W*[.:[/].*/, '$1')
+    : nearest.name.replace(/^.*[.:[/]/, '') + wording
+  const said: Said = { at, fields, ofValue: kind === 'value' || nearest.ofValue, words: [edge] }
+  if (found.length > 1) said.words.push(list.join(''))
+  return said
 }
 
-const inPrint = (text: string, forms: RegExp[]): Said[] =>
-  forms.flatMap((form) => Array.from(text.matchAll(form), (match) => namesOf(match, true)))
+/** The first that the wordings of a kind say. */
+function inWords(text: string, [kind, wording]: [Kind, RegExp], isBefore: boolean): Said | undefined {
+  for (const match of text.matchAll(wording)) {
+    const said = beside(text, match, isBefore, kind)
+    if (said) return said
+  }
+  return undefined
+}
 
-const inFaults = (faults: Fault[], codes: string[]): Said[] =>
+/** What is printed in a text. At an edge, the text around may have made a path longer. */
+const faultsIn = (text: string): Fault[] =>
+  printed.flatMap((form) =>
+    Array.from(text.matchAll(form), ({ 0: all, groups = {} }) => {
+      const { code = 'extra_forbidden', path, outer = '' } = groups
+      return {
+        code,
+        path: `${outer}.${path}`.replaceAll(' ', ''),
+        json: plain(all.replace(/^[\w.]*\./, '')).replace(/\d+$/, ''),
+      }
+    }),
+  )
+
+const inFaults = (faults: Fault[], codes?: string[]): Said[] =>
   faults
-    .filter(({ code }) => codes.includes(code))
+    .filter(({ code }) => codes?.includes(code) ?? true)
     .map(({ code, path, json }) => ({
       at: 0,
-      fields: fieldsOf(path),
+      fields: fieldsOf(path)?.fields,
       ofValue: ofValues.includes(code),
       words: [json],
     }))
 
-/** Those of fields whose values are documented: another value is a fault of the caller. */
-const ofDocumented = (said: Said[]): Said[] =>
-  said.filter(({ fields }) => fields?.every((field) => Object.hasOwn(documented, field)))
+/** Those of fields that are refused by their values: another value is a fault of the caller. */
+const ofValued = (said: Said[]): Said[] => said.filter(({ fields }) => fields?.every(isValued))
 
 /** The first in a text. What follows may be what a caller wrote. */
 const first = (said: (Said | undefined)[]): Said[] =>
@@ -245,49 +224,58 @@ const first = (said: (Said | undefined)[]): Said[] =>
     .toSorted((a, b) => a.at - b.at)
     .slice(0, 1)
 
-/** How an answer is read, in this order: where one reads something, the others are not asked. */
-const readers: ((text: string, faults: Fault[]) => Said[])[] = [
-  (text) =>
-    first(
-      sentences.map(([form, field]) => {
-        const match = form.exec(text)
-        return match ? { at: match.index, fields: [field], words: [match[0]] } : undefined
-      }),
-    ),
-  (_, faults) => inFaults(faults, refusals),
-  (_, faults) => ofDocumented(inFaults(faults, ofValues)),
-  (text) => inPrint(text, printed),
-  (text) => ofDocumented(inPrint(text, printedValues)),
-  (text) =>
-    first(
-      names.map((form) => {
-        const match = form.exec(text)
-        return match ? namesOf(match, false) : undefined
-      }),
-    ),
-  (text) =>
-    first(
-      [subject, object, named].map((form) => {
-        for (const match of text.matchAll(form)) {
-          const said = sentenceOf(match)
-          if (said) return said
-        }
-        return undefined
-      }),
-    ),
-]
+/** Characters that are read of all texts of an answer. */
+const READ = 16_000
 
 /**
- * What an answer with 400 or 422 refuses, by its structure or else by its texts.
- * @returns `text`: all texts of the answer
+ * What an answer with 400 or 422 refuses, by its structure or else by its texts. Where one way of reading finds something, the others are not asked.
+ * @param answer its body, as text or parsed
+ * @returns `text`: all texts of the answer, with quotes of one kind
  */
-export function refusalsIn(answer: string): { text: string; said: Said[] } {
+export function refusalsIn(answer: unknown): { text: string; said: Said[] } {
   const { texts, faults } = errorParts(answer)
   // Proxies put the vendor's JSON into texts of their own.
-  const text = texts.join('\n').replaceAll('\\', '')
+  const text = texts
+    .join('\n')
+    .slice(0, READ)
+    .replaceAll('\\', '')
+    .replace(/["`‘’“”]/g, "'")
+  const readers = [
+    () =>
+      first(
+        sentences.map(([form, fields]) => {
+          const match = form.exec(text)
+          return match ? { at: match.index, fields: fields.split(','), words: [match[0]] } : undefined
+        }),
+      ),
+    ...[() => faults, () => faultsIn(text)].flatMap((given) => [
+      () => inFaults(given(), refusals),
+      () => ofValued(inFaults(given(), ofValues)),
+    ]),
+    () =>
+      first([
+        ...beforeNames.map((one) => inWords(text, one, true)),
+        ...afterNames.map((one) => inWords(text, one, false)),
+      ]),
+    // "Flex is not available for this model", with the parameter beside it. A format may be at fault by its schema.
+    () =>
+      ofValued(inFaults(faults))
+        .filter(({ fields }) => fields![0] !== 'response_format')
+        .map((one) => ({ ...one, ofValue: true })),
+  ]
   for (const read of readers) {
-    const said = read(text, faults)
+    const said = read()
     if (said.length > 0) return { text, said }
   }
   return { text, said: [] }
+}
+
+/** What another member of a group may have: tools, pictures, and whatever is refused in ordinary words without a parameter's name. */
+const others =
+  /\b(?:does|do|is|are)(?: not|n't) (?:support|permitted|enabled|allowed with)|' is not allowed|\bis unsupported\b|tool choice requires|not a multimodal|at most 0 /i
+
+/** Whether an answer refuses some parameter, known or not. @param codes its codes and types */
+export function refusesParameter(answer: unknown, codes: unknown[]): boolean {
+  const { text, said } = refusalsIn(answer)
+  return said.length > 0 || codes.some((code) => refusals.includes(code as string)) || others.test(text)
 }

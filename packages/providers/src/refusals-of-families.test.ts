@@ -218,6 +218,19 @@ describe('anthropic', () => {
     expect(most()).toBe(100)
   })
 
+  it('sends neither effort nor format of a configuration that is refused as a whole', async () => {
+    const { ask, learnt } = upstream('anthropic', (body) =>
+      'output_config' in body ? refusedBy.anthropic('output_config') : undefined,
+    )
+    expect(await ask(format(5))).toMatchObject({ calls: 2, notes: ['emulated=response_format'] })
+    expect(learnt()).toContain('claude-haiku-4-5: response_format=json_schema')
+  })
+
+  it.each(['metadata', 'metadata.user_id'])('sends no user where %s is refused', async (field) => {
+    const { ask } = upstream('anthropic', (body) => ('metadata' in body ? refusedBy.anthropic(field) : undefined))
+    for (const calls of [2, 1]) expect(await ask({ user: 'u' })).toMatchObject({ calls, notes: ['dropped=user'] })
+  })
+
   it('asks once more for each of several calls, and no more for those that follow', async () => {
     const { provider, asked, call } = upstream('anthropic', (body) =>
       'temperature' in body ? refusedBy.anthropic('temperature') : undefined,
@@ -228,5 +241,28 @@ describe('anthropic', () => {
     expect(asked).toHaveLength(2)
     await provider.chat!.complete(prepared, call)
     expect(asked).toHaveLength(3)
+  })
+})
+
+describe('google', () => {
+  it('tells a schema in words where a model has it not beside tools', async () => {
+    const { ask } = upstream('google', (body) =>
+      JSON.stringify(body['generationConfig'] ?? '').includes('application/json')
+        ? {
+            status: 400,
+            body: {
+              error: {
+                code: 400,
+                message: "Function calling with a response mime type: 'application/json' is unsupported",
+                status: 'INVALID_ARGUMENT',
+              },
+            },
+          }
+        : undefined,
+    )
+    const response_format = { type: 'json_schema', json_schema: { name: 'x', schema } }
+    const { sent, ...rest } = await ask({ response_format })
+    expect(rest).toEqual({ calls: 2, notes: ['emulated=response_format'] })
+    expect(JSON.stringify(sent)).not.toContain('application/json')
   })
 })

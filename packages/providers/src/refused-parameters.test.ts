@@ -278,6 +278,14 @@ describe('a refusal of a parameter is understood', () => {
       'The compiled grammar is too large, which would cause performance issues. Simplify your tool schemas or reduce the number of strict tools.',
     ),
     claudeError('Schema is too complex for compilation.'),
+    claudeError(
+      'Schemas contains too many parameters with union types (17 parameters with type arrays or anyOf). This causes exponential compilation cost.',
+    ),
+    googleError('The specified schema produces a constraint that has too many states for serving.'),
+    googleError('A schema in GenerationConfig in the request exceeds the maximum allowed nesting depth.'),
+    openaiError('The provided JSON schema contains features not supported by xgrammar.'),
+    openaiError('xgrammar does not support the following JSON schema features: prefixItems'),
+    openaiError('Failed to parse grammar'),
     googleError(
       `Invalid JSON payload received. Unknown name "prefixItems" at 'generation_config.response_json_schema.properties[0].value': Cannot find field.`,
     ),

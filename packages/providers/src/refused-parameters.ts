@@ -6,7 +6,8 @@ import type { ChatCompletionRequest, Note, ToolDefinition } from '@turnpike/core
 import { extend, isObject } from '@turnpike/core/internal'
 import { isOfCaller } from './callers-words.js'
 import { formatInWords } from './format-in-words.js'
-import { documented, EFFORT_BESIDE_TOOLS, refusalsIn, valueWords } from './parameter-wordings.js'
+import { documented } from './parameter-names.js'
+import { EFFORT_BESIDE_TOOLS, refusalsIn, valueWords } from './parameter-wordings.js'
 
 /**
  * What is left out of requests: a field of OpenAI's form, or a field with one value (`reasoning_effort=minimal`). `schemas=…` stands for all schemas

@@ -54,7 +54,7 @@ describe('errors', () => {
     expect(errors({ ...one, body: [one.body] })).toEqual(errors(one))
   })
 
-  it.each([undefined, null, '', [], [null], {}, { error: { details: 'x', message: '' } }])(
+  it.each([undefined, null, '', [], [null], {}, { error: { details: { x: 'x' }, message: '' } }])(
     'finds no message in %j',
     (body) => {
       expect(errors({ status: 404, header: () => undefined, body })).toEqual({
