@@ -55,7 +55,7 @@ export const documented: Record<string, readonly string[] | undefined> = {
 export const isValued = (field: string): boolean => field === 'encoding_format' || Object.hasOwn(documented, field)
 
 /** Words beside a name: "the 'x' parameter", "response_format value as json_schema", "Json mode response". */
-const nouns = new Set('parameter parameters argument field property value type as response'.split(' '))
+const nouns = new Set('parameter parameters argument field property value type of as response'.split(' '))
 /** What a name says. */
 export interface Named {
   /** Fields of OpenAI's form, or `schemas` for those of the request. Undefined for one that cannot be done without. */
@@ -77,7 +77,8 @@ const stepsOf = (path: string): string[] =>
 export function fieldsOf(path: string): Named | undefined {
   const steps = stepsOf(path)
   while (/^(?:body|request|generationconfig)$/.test(steps[0] ?? '')) steps.shift()
-  if (steps.length > 1 && steps.at(-1) === 'strict') return { fields: ['strict'] }
+  if (steps.length > 1 && steps.at(-1) === 'strict' && !/^(?:messages|contents|input)$/.test(steps[0]!))
+    return { fields: ['strict'] }
   for (let end = steps.length; end > 0; end--) {
     const name = steps.slice(0, end).join('')
     const found = fields.get(name)

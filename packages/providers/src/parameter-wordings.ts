@@ -26,10 +26,12 @@ const refusals = [
 const ofValues = ['unsupported_value', 'invalid_value', 'literal_error', 'invalid_enum_value']
 /** Words of any sentence, which mean a parameter only in quotes. */
 const everyday = new Set(['user', 'store', 'stop', 'metadata', 'strict', 'maxtokens'])
-/** What a schema, a message or a value of the caller is: "an empty `stop` is not allowed". */
-const ofCaller = /\b(?:empty|negative|null|zero|duplicate) '?$/i
-/** A schema of the caller, whose fields may have such names: "Invalid schema for function 'f': unknown field 'seed'". */
-const ofSchema = /schema for |input_?schema|in context=/i
+/** What a value of the caller is: "an empty `stop` is not allowed"; and what else may have such a name: "the language 'user' is not supported". */
+const ofCaller =
+  /\b(?:empty|negative|null|zero|duplicate|many|model|named|format|language|role) '?$|\w(?<!\b(?:the|this|parameters?|fields?|arguments?|propert(?:y|ies)|keys?|value)) '$/i
+/** A schema, function or message of the caller, whose fields may have such names: "Invalid schema for function 'f': unknown field 'seed'". */
+const ofSchema =
+  /schema(?: for|:) |input_?schema|in context=|\b(?:function|tool) '|\b(?:in|at) (?:the |your )?'?(?:schema|function|tool|message|content)/i
 /** Where fields have other meanings: "messages[0]: unknown field `metadata`". */
 const inside = /^\W*(?:messages|contents|system|tools?|tool_?choice|functions|input\W)/i
 
@@ -49,7 +51,7 @@ const beforeNames: [Kind, RegExp][] = [
   // xAI: "Argument not supported on this model: x"; Fireworks: "Extra inputs are not permitted, field: 'x'"; xAI, litellm, DeepSeek, Volcengine.
   [
     'field',
-    /arguments? not supported(?: on this model)?: ?|not permitted, field: |do(?:es)?(?: not|n't) support (?:the )?(?:requested )?parameters?:? ?/gi,
+    /(?:argument|parameter|field)s? (?:is |are )?not (?:supported|allowed|permitted)(?: on this model)?: ?|not permitted, field: |do(?:es)?(?: not|n't) support (?:the )?(?:requested )?parameters?:? ?/gi,
   ],
   // Claude, Ollama, vLLM; OpenAI ("Unsupported value: 'x' does not support 2").
   [
@@ -115,7 +117,7 @@ const sentences: [form: RegExp, fields: string][] = [
 export interface Said extends Named {
   /** Where the wording is in the text. */
   at: number
-  /** The shortest texts that say so; only their letters and digits count. */
+  /** The shortest texts that say so; only their letters and digits count. None where something of the caller is at fault. */
   words: string[]
 }
 
@@ -134,7 +136,11 @@ function nameIn(words: string, isFirst: boolean, outer: string, isOrdinary: bool
     const path = (isFirst ? outer : above(rest)) + name
     const found = fieldsOf(path)
     const isEveryday = everyday.has(plain(path)) && !name.includes("'")
-    if (found && !(isOrdinary && (isEveryday || found.fields?.[0] === 'schemas')) && !ofCaller.test(rest))
+    if (
+      found &&
+      !(isOrdinary && (isEveryday || found.fields?.[0] === 'schemas')) &&
+      !ofCaller.test(name.startsWith("'") ? `${rest}'` : rest)
+    )
       return { ...found, name }
   }
   return undefined
@@ -143,10 +149,9 @@ function nameIn(words: string, isFirst: boolean, outer: string, isOrdinary: bool
 /** Reads the names beside a wording, one or a list with commas and "and". Undefined where ordinary words name nothing. */
 function beside(text: string, { 0: wording, index: at }: RegExpExecArray, isBefore: boolean, kind: Kind) {
   const before = text.slice(Math.max(0, at - 200), at)
-  const unknown: Said = { at, fields: undefined, words: [] }
-  if (ofSchema.test(before)) return unknown
-  const isOrdinary = kind !== 'field'
   const end = at + wording.length
+  if (ofSchema.test(before) || ofSchema.test(text.slice(end, end + 60))) return { at, fields: undefined, words: [] }
+  const isOrdinary = kind !== 'field'
   const parts = (
     isBefore
       ? /^(?:[\w ,:'[\]#/*-]|\.(?=\w)){0,300}/.exec(text.slice(end, end + 300))![0]
@@ -162,7 +167,7 @@ function beside(text: string, { 0: wording, index: at }: RegExpExecArray, isBefo
     // A list ends where a sentence goes on. "If you set temperature, top_p is not supported" is none.
     if (!one && (i === 0 ? isOrdinary || part === '' : /^[^'].* /.test(part))) break
     if (i > 0 && !isBefore && !/[a-z]/.test(parts[1]!)) break
-    if (!one?.fields) return unknown
+    if (!one?.fields) return { at, fields: undefined, words: [wording] }
     found.push(one)
     list.push(parts[i - 1] ?? '', one.name)
   }
@@ -277,5 +282,9 @@ const others =
 /** Whether an answer refuses some parameter, known or not. @param codes its codes and types */
 export function refusesParameter(answer: unknown, codes: unknown[]): boolean {
   const { text, said } = refusalsIn(answer)
-  return said.length > 0 || codes.some((code) => refusals.includes(code as string)) || others.test(text)
+  return (
+    said.some(({ words }) => words.length > 0) ||
+    codes.some((code) => refusals.includes(code as string)) ||
+    others.test(text)
+  )
 }

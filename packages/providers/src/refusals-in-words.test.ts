@@ -124,6 +124,7 @@ describe('a refusal of a parameter is understood', () => {
     ],
     ["The 'stream_options' parameter is not supported with image chat models.", ['stream_options']],
     ["The 'user' parameter isn’t supported", ['user']],
+    ['The parameter `stop` is not supported', ['stop']],
     ['Json mode response is not supported when enable_thinking is true', ['response_format=json_schema']],
     ['You are not allowed to request logprobs from this model', ['logprobs', 'top_logprobs']],
     [
@@ -148,6 +149,14 @@ describe('a refusal of a parameter is understood', () => {
     ],
     ['Budget 0 is invalid. This model only works in thinking mode.', ['reasoning_effort']],
     ["Function calling with a response mime type: 'application/json' is unsupported", ['response_format=json_schema']],
+    ['The following parameters are not supported: seed, user', ['seed', 'user']],
+    ["The parameters 'seed' and 'store' are not supported", ['seed', 'store']],
+    ['Unsupported parameters: [seed, store]', ['seed', 'store']],
+    ['does not support `seed` and `top_k`', ['seed', 'top_k']],
+    ["property 'seed' is not supported", ['seed']],
+    ['body.seed is not allowed', ['seed']],
+    ['stream_options.include_usage is not supported', ['stream_options']],
+    ['reasoning effort "minimal" is not supported by this model', ['reasoning_effort=minimal']],
     // Vectors: Cohere, NVIDIA, Qwen, Ollama, Gemini, FastAPI, vLLM.
     ["Invalid value for encoding_format: 'base64'. Only 'float' is supported.", ['encoding_format']],
     ['Only float encoding format is supported', ['encoding_format']],

@@ -68,6 +68,7 @@ describe('an error of a caller refuses', () => {
     ['messages', says('messages.0.x: Extra inputs are not permitted')],
     ['messages', says('messages[0]: unknown variant `image_url`')],
     ['a schema', says("Invalid schema for response_format 'x': 'required' is missing", { param: 'response_format' })],
+    ['a schema', says("Invalid schema for function 'f': unknown field 'seed'")],
     ['somebody', says('No')],
     ['a key', says('Incorrect API key provided')],
     ['messages', says("'messages.0.content' is not supported")],
