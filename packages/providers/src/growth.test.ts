@@ -2,6 +2,7 @@ import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import type { ChatAdapter } from './adapter.js'
 import { anthropicChat } from './anthropic/index.js'
+import { isOfCaller } from './callers-words.js'
 import { googleChat } from './google/index.js'
 import { openaiChat } from './openai/chat.js'
 import { toSubtitles } from './openai/subtitles.js'
@@ -312,6 +313,13 @@ it.each(Object.keys(texts))('a segment with many %s takes linear time', (kind) =
   expectLinear((n) => {
     const segments = [{ start: 0, end: 1, text: texts[kind]!(n * 10) }]
     return () => void toSubtitles(segments, 'srt')
+  }),
+)
+
+it.each(['a', ' ', '"', '%', '%41', '%4'])('words are looked for among many %j of a caller in linear time', (kind) =>
+  expectLinear((n) => {
+    const request = said(kind.repeat(n * 100))
+    return () => void isOfCaller(['ab', '1%41'], request)
   }),
 )
 
