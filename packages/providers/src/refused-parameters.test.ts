@@ -278,9 +278,7 @@ describe('a refusal of a parameter is understood', () => {
       'The compiled grammar is too large, which would cause performance issues. Simplify your tool schemas or reduce the number of strict tools.',
     ),
     claudeError('Schema is too complex for compilation.'),
-    claudeError(
-      'Schemas contains too many parameters with union types (17 parameters with type arrays or anyOf). This causes exponential compilation cost.',
-    ),
+    claudeError('Schemas contains too many parameters with union types (17 parameters with type arrays or anyOf).'),
     googleError('The specified schema produces a constraint that has too many states for serving.'),
     googleError('A schema in GenerationConfig in the request exceeds the maximum allowed nesting depth.'),
     openaiError('The provided JSON schema contains features not supported by xgrammar.'),
