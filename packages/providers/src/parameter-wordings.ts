@@ -127,21 +127,18 @@ function above(text: string): string {
   return inside.test(path) || fieldsOf(path) ? `${path}.` : ''
 }
 
-/** What the longest name of up to four words says, at the begin or the end of some. */
+/** What the longest name of up to four words says, at the begin or the end of some; and the shortest, as the text around may have made it longer. */
 function nameIn(words: string, isFirst: boolean, outer: string, isOrdinary: boolean) {
   const list = words.trim().split(/\s+/)
-  for (let count = 4; count > 0; count--) {
-    const name = (isFirst ? list.slice(0, count) : list.slice(-count)).join(' ')
+  const names = [4, 3, 2, 1].map((count) => (isFirst ? list.slice(0, count) : list.slice(-count)).join(' '))
+  for (const name of names) {
     const rest = isFirst ? '' : words.slice(0, words.lastIndexOf(name))
     const path = (isFirst ? outer : above(rest)) + name
     const found = fieldsOf(path)
     const isEveryday = everyday.has(plain(path)) && !name.includes("'")
-    if (
-      found &&
-      !(isOrdinary && (isEveryday || found.fields?.[0] === 'schemas')) &&
-      !ofCaller.test(name.startsWith("'") ? `${rest}'` : rest)
-    )
-      return { ...found, name }
+    const isNone = isOrdinary && (isEveryday || found?.fields?.[0] === 'schemas')
+    if (found && !isNone && !ofCaller.test(name.startsWith("'") ? `${rest}'` : rest))
+      return { ...found, name, shortest: names.findLast(fieldsOf) ?? name }
   }
   return undefined
 }
@@ -178,10 +175,9 @@ function beside(text: string, { 0: wording, index: at }: RegExpExecArray, isBefo
   }
   const fields = found.flatMap((one) => one.fields!)
   if (!nearest || (kind === 'value' && !fields.every(isValued))) return undefined
-  // The text around may have made a path longer, at its other end.
   const edge = isBefore
-    ? wording + nearest.name.replace(/(\w)\W*[.:[/].*/, '$1')
-    : nearest.name.replace(/^.*[.:[/]/, '') + wording
+    ? wording + nearest.shortest.replace(/(\w)\W*[.:[/].*/, '$1')
+    : nearest.shortest.replace(/^.*[.:[/]/, '') + wording
   const said: Said = { at, fields, ofValue: kind === 'value' || nearest.ofValue, words: [edge] }
   if (found.length > 1) said.words.push(list.join(''))
   return said

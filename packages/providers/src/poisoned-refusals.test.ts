@@ -39,6 +39,7 @@ describe('threat 63: the words of a caller in an error', () => {
       [openaiError(`Error while downloading ${url}.`, null, 'invalid_image_url'), asked(encodeURI(url))],
       [openaiError(`Error while downloading body.0.${words}.1: 404`), asked(words)],
       [openaiError(`Error in output_config.${words}.strict`), asked(words)],
+      [openaiError(`Error in thinking ${words} thinking`), asked(words)],
       [openaiError(`Invalid input: ${words}`), asked(words.replaceAll(' ', '\n').toUpperCase())],
       [openaiError(words), asked(words)],
       [JSON.stringify({ detail: [{ type: 'value_error', loc: ['body', 'n'], msg: `Bad: ${words}` }] }), asked(words)],
