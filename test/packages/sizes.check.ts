@@ -56,9 +56,9 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 24_800, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 26_600, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 25_600, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import anthropic', 25_700, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 27_700, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 26_500, () => bundle('openai', 'providers/openai')],
   ['providers', 'import createRouter', 10_400, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['gateway', 'import createGateway', 61_400, () => bundle('createGateway', 'gateway', ['node:*'])],
@@ -78,7 +78,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['gateway', 'tarball', 163_500, () => tarball('gateway')],
   ['http', 'tarball', 103_000, () => tarball('http')],
   ['platform', 'tarball', 213_500, () => tarball('platform')],
-  ['providers', 'tarball', 398_000, () => tarball('providers')],
+  ['providers', 'tarball', 401_000, () => tarball('providers')],
   ['storage', 'tarball', 143_500, () => tarball('storage')],
 ]
 
