@@ -200,7 +200,7 @@ const faultsIn = (text: string): Fault[] =>
       return {
         code,
         path: `${outer}.${path}`.replaceAll(' ', ''),
-        json: plain(all.replace(/^[\w.]*\./, '')).replace(/\d+$/, ''),
+        json: plain(all.replace(/^[\w.]*\./, '')).replace(/(\D)\d+$/, '$1'),
       }
     }),
   )
