@@ -56,10 +56,10 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 24_800, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 26_600, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 25_600, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import createRouter', 10_400, () => bundle('createRouter', 'providers')],
+  ['providers', 'import anthropic', 25_800, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 27_600, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 26_600, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import createRouter', 11_300, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['gateway', 'import createGateway', 61_400, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
@@ -73,12 +73,12 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'script and styles of /docs', 12_000, async () => total(await docs(), (path) => path !== '/docs')],
   ['client', 'tarball', 40_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
-  ['core', 'tarball', 192_500, () => tarball('core')],
+  ['core', 'tarball', 193_500, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 163_500, () => tarball('gateway')],
   ['http', 'tarball', 103_000, () => tarball('http')],
   ['platform', 'tarball', 213_500, () => tarball('platform')],
-  ['providers', 'tarball', 398_000, () => tarball('providers')],
+  ['providers', 'tarball', 405_000, () => tarball('providers')],
   ['storage', 'tarball', 143_500, () => tarball('storage')],
 ]
 
