@@ -150,7 +150,7 @@ describe('the first start', () => {
     await expect
       .poll(() => server.output())
       .toContain(
-        'No models are listed. Is the address right? OPENAI_BASE_URL includes /v1, such as http://localhost:11434/v1.',
+        'No models are listed. Does the upstream run, and are its address and its key right? OPENAI_BASE_URL includes /v1, such as http://localhost:11434/v1.',
       )
   })
 })
@@ -219,4 +219,42 @@ it('a key with a budget is refused models without a price', async () => {
   const some = clientOf({ ...server, key: await create({ models: ['llama3.2'] }) })
   expect(await idsOf(some)).toEqual(['llama3.2:latest'])
   expect(await ask(some, 'llama3.2')).toBe('I am llama3.2.')
+})
+
+describe('a conversation', () => {
+  /** The status and the text of the answer to a message. */
+  async function converse(env: Record<string, string>): Promise<[number, string]> {
+    const ollama = await startOllama([...MODELS])
+    const server = await startServer({ ...live(ollama), ...env })
+    onTestFinished(async () => {
+      await server.stop()
+      await ollama.close()
+    })
+    let token = ''
+    const post = (path: string, body: object, headers: object = {}) =>
+      fetch(server.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, ...headers },
+        body: JSON.stringify(body),
+      })
+    const signedIn = await post('/api/auth', { email: 'admin@localhost', password: 'the password of the tests' })
+    token = ((await signedIn.json()) as { access_token: string }).access_token
+    const project = (await (await post('/api/projects', { name: 'A' })).json()) as { id: string }
+    const reply = await post(
+      `/api/projects/${project.id}/conversation/messages`,
+      { text: 'Hi' },
+      {
+        accept: 'text/event-stream',
+      },
+    )
+    return [reply.status, await reply.text()]
+  }
+
+  it('is by the model that AGENT_MODEL names', async () => {
+    expect(await converse({ AGENT_MODEL: 'llama3.2' })).toEqual([200, expect.stringContaining('llama3.2.')])
+  })
+
+  it('has no model without it, as neither prices nor abilities are known', async () => {
+    expect(await converse({})).toEqual([503, expect.stringContaining('There is no model that could reply')])
+  })
 })

@@ -282,7 +282,7 @@ export async function createApp(environment: Environment, transport: Transport, 
         )
       if (tried === undefined && firstKey !== undefined)
         lines.push(
-          'No models are listed. Is the address right? OPENAI_BASE_URL includes /v1, such as http://localhost:11434/v1.',
+          'No models are listed. Does the upstream run, and are its address and its key right? OPENAI_BASE_URL includes /v1, such as http://localhost:11434/v1.',
         )
       if (firstKey !== undefined) lines.push('', 'Try it:', `  ${curl(url, firstKey, tried ?? 'gpt-4o-mini')}`)
       say(lines.join('\n'))
