@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -13,6 +14,12 @@ import { needs, programs } from '../support/needs.js'
 import { runtime, runtimePath } from '../support/runtime.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-images-'))
+/** Sends one byte after another, each in a piece of its own. */
+function trickle(response: ServerResponse): void {
+  response.flushHeaders()
+  response.socket!.write('1\r\na\r\n'.repeat(20_000))
+}
+
 const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(50)])
 const script = fileURLToPath(new URL('fetch.mjs', import.meta.url))
 
@@ -38,6 +45,7 @@ beforeAll(async () => {
   execFileSync(programs.openssl.path, ['req', ...kind, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' })
   server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, ({ url = '' }, response) => {
     if (url === '/silent') return
+    if (url === '/small') return trickle(response)
     const { status = 200, headers = {}, body } = answers[url]!
     response.writeHead(status, headers).end(body)
   })
@@ -60,8 +68,14 @@ describe(`remote images, on ${runtime}`, needs(programs.openssl), () => {
     expect(await fetched('any', ['/image.png', '/jpeg'])).toEqual(['image/png 58', 'image/jpeg 14'])
   })
 
-  it('threat 61: are looked up one at a time, so that names which nobody answers for leave threads to others', async () => {
-    expect(await fetched('public', [], { SILENT: 'true' })).toEqual(['400,400,400,400,400 1'])
+  it('threat 61: names that nobody answers for keep no thread, and no other image', async () => {
+    expect(await fetched('any', ['/image.png'], { SILENT: 'silent.example' })).toEqual(['image/png 58'])
+  })
+
+  it('threat 49: are refused where they come in pieces that cost more memory than they have bytes', async () => {
+    const refused = '400 An image arrives in too many small pieces'
+    expect(await fetched('any', ['/small', '/image.png'])).toEqual([refused, 'image/png 58'])
+    expect(await fetched('any', ['/small'], { LEFT: '1000000' })).toEqual(['503 no memory'])
   })
 
   it('threat 49: take their bytes from a limited memory', async () => {

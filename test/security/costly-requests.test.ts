@@ -52,6 +52,37 @@ describe(`threat 51: one request that keeps the process busy, on ${runtime}`, ()
     return performance.now() - before
   }
 
+  it.each(models)('is none with a URL of a long host, or schemas of many names, for %s', async (model) => {
+    const schema = (inner: object) => ({ tools: [{ type: 'function', function: { name: 'f', parameters: inner } }] })
+    const base = await timed({ model, messages: shows(`https://a.example/${'a'.repeat(300_000)}`) })
+    const nested = Array.from({ length: 90 }).reduce<object>(
+      (within, _, i) => ({ $id: `u${i}`, $anchor: `v${i}`, type: 'object', properties: { a: within } }),
+      { type: 'object', properties: Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`p${i}`, {}])) },
+    )
+    const refs = Array.from({ length: 90 }, (_, i) => [{ $ref: `u${i}` }, { $ref: `#v${i}` }]).flat()
+    for (const fields of [
+      { messages: shows(`https://a${'\u0301\u0323'.repeat(100_000)}`) },
+      {
+        messages: shows(
+          `https://${String.fromCharCode(...Array.from({ length: 20_000 }, (_, i) => 0x4e00 + i)).repeat(5)}`,
+        ),
+      },
+      {
+        messages: shows('https://a.example'),
+        ...schema({ type: 'object', properties: { a: { anyOf: refs } }, $defs: { nested } }),
+      },
+      {
+        messages: shows('https://a.example'),
+        ...schema({
+          type: 'object',
+          properties: { a: { $ref: `#/${'a'.repeat(200_000)}/b` } },
+          ['a'.repeat(200_000)]: { b: {} },
+        }),
+      },
+    ])
+      expect(await timed({ model, ...fields })).toBeLessThan(20 * base + 3_000)
+  })
+
   it.each(translated)('is none with a data URL in any form, for %s', async (model) => {
     const size = 9_000_000
     const base64 = await timed({ model, messages: shows(`data:image/png;base64,${'A'.repeat(size)}`) })
@@ -184,6 +215,19 @@ describe(`threat 52: one request that becomes many calls, on ${runtime}`, () => 
     expect([await ask(128), await ask(4), await ask(4), await ask(4), calls() - before]).toEqual([
       429, 200, 200, 429, 8,
     ])
+  })
+
+  it('counts as one for each hundred texts that Gemini embeds', async () => {
+    const key = await callers.create({ rateLimit: 10 })
+    const embed = (texts: number, model = 'gemini-embedding-001') =>
+      callers.post('/v1/embeddings', { model, input: Array.from({ length: texts }, () => 'a') }, key)
+    const before = calls()
+    expect([(await embed(1_001)).status, calls() - before]).toEqual([429, 0])
+    expect([(await embed(800)).status, calls() - before]).toEqual([200, 8])
+    expect((await embed(101)).status).toBe(429)
+    const another = await callers.create({ rateLimit: 1 })
+    const input = Array.from({ length: 500 }, () => 'a')
+    expect((await callers.post('/v1/embeddings', { model: 'text-embedding-3-small', input }, another)).status).toBe(200)
   })
 
   it('is one where one call answers n times', async () => {

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { extend, isObject, markdownImage } from '@turnpike/core/internal'
+import { extend, isObject, markdownImage, parseUrl } from '@turnpike/core/internal'
 import { BYTES_PER_TOKEN, MOST_PICTURE_TOKENS, PICTURE_INPUT_TOKENS } from './conventions.js'
 import { expectedTokens, jsonBytes, mostTokens, utf8Bytes } from './text-bytes.js'
 
@@ -19,7 +19,7 @@ function isPicture(part: ContentPart): part is PicturePart {
   const { url } = (part as PicturePart).image_url
   if (/^data:image\//i.test(url)) return true
   // As it is asked: hosts can be spelled in many ways.
-  const { protocol = '', hostname = '' } = URL.canParse(url) ? new URL(url) : {}
+  const { protocol = '', hostname = '' } = parseUrl(url) ?? {}
   return /^https?:$/.test(protocol) && !/youtu\.?be|googleapis\.com/.test(hostname)
 }
 

@@ -1,7 +1,7 @@
 import type { Memory } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import { concat, excess, invalid, jsonCount } from '@turnpike/core/internal'
-import { BODY_BYTES_PER_S, BODY_IDLE_MS, PIECE_COST, SMALL_PIECE, SMALL_PIECES } from './conventions.js'
+import { concat, excess, inSmallPieces, invalid, jsonCount, PIECE_COST } from '@turnpike/core/internal'
+import { BODY_BYTES_PER_S, BODY_IDLE_MS } from './conventions.js'
 import type { ShellOptions } from './exchange.js'
 
 /** 413 for a body over the limit. */
@@ -48,7 +48,7 @@ export class Patience {
   arrived(bytes: number, ms: number): void {
     const { idleMs, bytesPerS } = this.pace
     this.bytes += bytes
-    if (++this.pieces > SMALL_PIECES && this.bytes < this.pieces * SMALL_PIECE) throw tooManyPieces()
+    if (inSmallPieces(++this.pieces, this.bytes)) throw tooManyPieces()
     this.left = Math.min(idleMs, this.left - ms + (bytes * 1000) / bytesPerS)
   }
 }

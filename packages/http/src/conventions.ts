@@ -14,19 +14,12 @@ export const LARGE_ANSWER = 64 * 1024
 /** Not shown: what a body that is waited for takes of them at least, as its connection and its request do. */
 export const BODY_COST = 16 * 1024
 
-/** Not shown: bytes of memory that each piece of a request body is reckoned with, besides those in it. */
-export const PIECE_COST = 256
-
 /**
  * Not shown: what a body is reckoned with once it is parsed: its bytes so many times, as it is text, values and what the upstream is sent, and so many
  * for each bracket and comma: an empty object in a list has one of both, and takes 64. Where this is less than `LARGE_ANSWER`, it is not counted.
  */
 export const BODY_COPIES = 3
 export const VALUE_COST = 32
-
-/** Not shown: pieces of a request body, of less than `SMALL_PIECE` bytes on average, at most. Each costs as much CPU as a large one. */
-export const SMALL_PIECES = 10_000
-export const SMALL_PIECE = 32
 
 /** Not shown: the part of what callers share that is served first come, first served; the rest is for those below their fair share. */
 export const COMMON_PART = 0.8

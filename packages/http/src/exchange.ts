@@ -1,4 +1,5 @@
 import type { ApiError, Memory } from '@turnpike/core'
+import { parseUrl } from '@turnpike/core/internal'
 
 /** One HTTP request as the handler kit sees it, whatever runtime it came from. Made per request, so it has no getters (docs/decisions/008). */
 export interface Exchange {
@@ -77,5 +78,5 @@ export const clientIp = (peer: string | undefined, forwardedFor: string | undefi
 export function originOf(scheme: string, header: (name: string) => string | undefined, hops: number): string {
   const isHttps = (reported(header('x-forwarded-proto'), hops) ?? scheme).toLowerCase() === 'https'
   const url = `${isHttps ? 'https' : 'http'}://${header('host') ?? ''}`
-  return URL.canParse(url) ? new URL(url).origin : 'http://localhost'
+  return parseUrl(url)?.origin ?? 'http://localhost'
 }

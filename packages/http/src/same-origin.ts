@@ -1,5 +1,6 @@
 import type { Identified } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
+import { parseUrl } from '@turnpike/core/internal'
 import type { Exchange } from './exchange.js'
 
 /** What an identity reads of a request. */
@@ -18,7 +19,7 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** The origin that a request comes from: that of `Origin` as it is, as `URL` knows none of apps such as `capacitor://localhost`. */
 function originOf({ header }: Head): string | undefined {
   const [origin, referer] = [header('origin'), header('referer')]
-  return origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined)
+  return origin ?? parseUrl(referer ?? '')?.origin
 }
 
 /**

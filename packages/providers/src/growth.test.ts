@@ -167,6 +167,26 @@ const requests: Record<string, (n: number) => object> = {
       ),
       $defs: Object.fromEntries(many(n, (i) => [`a${String.fromCharCode(0x4e00 + i)}`, { type: 'string' }])),
     }),
+  'spellings of a reference': (n) =>
+    schema({
+      ...closed,
+      properties: {
+        a: {
+          anyOf: many(n, (i) => ({
+            $ref: `#/$defs/${many(14, (bit) => ((i >> bit) & 1 ? '~0' : '~')).join('')}`,
+          })),
+        },
+      },
+      $defs: { ['~'.repeat(14)]: { ...closed, properties: Object.fromEntries(many(n, (i) => [`p${i}`, {}])) } },
+    }),
+  'characters of a reference': (n) => {
+    const name = 'a'.repeat(20 * n)
+    return schema({
+      ...closed,
+      properties: { a: { $ref: `#/${name}/b` } },
+      [name]: { b: { type: 'string' } },
+    })
+  },
   'types of a schema': (n) => schema({ ...closed, properties: { a: { type: many(n, () => 'string') } } }),
   modalities: (n) => ({ modalities: many(n, () => 'text') }),
   'escapes of a data URL': (n) =>

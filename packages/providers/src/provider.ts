@@ -21,7 +21,7 @@ import type { Outgoing, Upstream } from './upstream.js'
 import { callJson, readJson, send, wholeText } from './upstream.js'
 
 /** The endpoints of a provider besides chat. */
-export type Endpoints = Pick<Provider, 'fits' | 'embeddings' | 'images' | 'speech' | 'transcription'>
+export type Endpoints = Pick<Provider, 'fits' | 'embeddings' | 'textsPerCall' | 'images' | 'speech' | 'transcription'>
 
 /** Options of {@link createProvider}. */
 export interface ProviderOptions extends Omit<Upstream, 'errors'> {

@@ -1,6 +1,7 @@
-import { invalid } from '@turnpike/core/internal'
 /** Fetches images from URLs that callers supplied, on Node and Bun, with protection of the internal network (SSRF). @module */
-import { lookup } from 'node:dns'
+import { invalid, inSmallPieces, parseUrl, PIECE_COST } from '@turnpike/core/internal'
+import type { LookupAddress } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
 import { get } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { BlockList, isIP } from 'node:net'
@@ -70,11 +71,21 @@ function sniff(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
+/** How long a name server may take, in milliseconds; it is asked twice. */
+const NAME_SERVER_MS = 2_000
+
 /**
- * One look-up at a time: a name whose servers do not answer keeps one of the two threads in which Node and Bun look names up, and those of the
- * providers need one.
+ * The addresses of a host name. Of its name servers: `lookup` would keep one of the few threads in which Node and Bun look up providers, for as long
+ * as nobody answers.
  */
-let looking: Promise<void> = Promise.resolve()
+async function addressesOf(hostname: string): Promise<LookupAddress[]> {
+  const resolver = new Resolver({ timeout: NAME_SERVER_MS, tries: 2 })
+  const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+  return [
+    ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
+    ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
+  ]
+}
 
 /** One message for all failures before a response, so that callers cannot probe internal addresses. */
 const unreachable = () => invalid('An image could not be fetched from its URL')
@@ -87,29 +98,19 @@ const unreachable = () => invalid('An image could not be fetched from its URL')
 export function remoteContent(options: RemoteContentOptions = {}): RemoteContent {
   const { timeout = 10_000, allows = isPublic } = options
 
-  /** @param isWanted asked when it is its turn: who has waited for too long has gone */
-  const checkedLookup =
-    (isWanted: () => boolean): LookupFunction =>
-    (hostname, asked, callback) => {
-      const before = looking
-      looking = new Promise((done) => {
-        void before.then(() => {
-          if (!isWanted()) return done()
-          lookup(hostname, { all: true, family: asked.family ?? 0 }, (error, addresses) => {
-            done()
-            const [first] = addresses ?? []
-            if (error || !first || !addresses.every(({ address }) => allows(address)))
-              callback(error ?? new Error('Not a public address'), '', 0)
-            else if (asked.all) callback(null, addresses)
-            else callback(null, first.address, first.family)
-          })
-        })
-      })
-    }
+  const checkedLookup: LookupFunction = (hostname, { all, family }, callback) => {
+    void addressesOf(hostname).then((found) => {
+      const addresses = family === 4 || family === 6 ? found.filter((one) => one.family === family) : found
+      const [first] = addresses
+      if (!first || !found.every(({ address }) => allows(address))) callback(new Error('Not a public address'), '', 0)
+      else if (all) callback(null, addresses)
+      else callback(null, first.address, first.family)
+    })
+  }
 
   return (given, { signal, limit, memory }) =>
     new Promise((resolve, reject) => {
-      const url = URL.canParse(given) ? new URL(given) : undefined
+      const url = parseUrl(given)
       if (url?.protocol !== 'https:' || url.username || url.password) {
         reject(invalid('Images are fetched from https URLs without credentials only'))
         return
@@ -124,9 +125,7 @@ export function remoteContent(options: RemoteContentOptions = {}): RemoteContent
         reject(signal.reason)
         return
       }
-      let isOver = false
       const end = (settle: () => void): void => {
-        isOver = true
         clearTimeout(timer)
         signal.removeEventListener('abort', abort)
         settle()
@@ -135,7 +134,7 @@ export function remoteContent(options: RemoteContentOptions = {}): RemoteContent
       const fail = (error: unknown): void => end(() => reject(error))
       const abort = (): void => fail(signal.reason)
       const headers = { 'user-agent': 'turnpike', accept: 'image/*' }
-      const request = get(url, { lookup: checkedLookup(() => !isOver), agent: false, headers }, (response) => {
+      const request = get(url, { lookup: checkedLookup, agent: false, headers }, (response) => {
         if (response.statusCode !== 200) {
           fail(invalid(`An image's URL answered with status ${response.statusCode}`))
           return
@@ -146,8 +145,9 @@ export function remoteContent(options: RemoteContentOptions = {}): RemoteContent
           pieces.push(piece)
           size += piece.length
           if (size > limit) return fail(invalid('The images of a request are too large'))
+          if (inSmallPieces(pieces.length, size)) return fail(invalid('An image arrives in too many small pieces'))
           try {
-            memory?.take(piece.length)
+            memory?.take(PIECE_COST + piece.length)
           } catch (error) {
             fail(error)
           }

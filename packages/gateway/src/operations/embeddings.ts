@@ -1,4 +1,4 @@
-import type { EmbeddingAnswer, ListPage, Note, PageOptions } from '@turnpike/core'
+import type { EmbeddingAnswer, ListPage, Note, PageOptions, Target } from '@turnpike/core'
 import { EmbeddingRequest, EmbeddingResponse } from '@turnpike/core'
 import { extend, withoutNulls } from '@turnpike/core/internal'
 import { jsonList } from '@turnpike/http'
@@ -44,6 +44,8 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
       const need = {
         task: 'embeddings' as const,
         request,
+        calls: ({ provider: { textsPerCall = Infinity } }: Target) =>
+          Array.isArray(request.input) ? Math.max(1, Math.ceil(request.input.length / textsPerCall)) : 1,
         expected: () => ({ input: expected() }),
         most: () => ({ input: inputTokens(request.input, mostTokens) }),
       }

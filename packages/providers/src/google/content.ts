@@ -10,6 +10,7 @@ import {
   jsonCount,
   markdownImage,
   unsupported,
+  parseUrl,
 } from '@turnpike/core/internal'
 import { parseDataUrl } from '../data-url.js'
 import { parseJson } from '../json.js'
@@ -70,9 +71,8 @@ export type ImagePart = Extract<ContentPart, { type: 'image_url' }>
 
 /** Whether Google resolves a URL itself: files of its Files API and YouTube videos. */
 function isGoogles(url: string): boolean {
-  if (!URL.canParse(url)) return false
-  const { protocol, hostname, pathname } = new URL(url)
-  if (protocol !== 'https:') return false
+  const { protocol, hostname, pathname } = parseUrl(url) ?? {}
+  if (protocol !== 'https:' || hostname === undefined || pathname === undefined) return false
   if (hostname === 'generativelanguage.googleapis.com') return pathname.includes('/files/')
   // Other YouTube hosts serve images.
   return /^(youtu\.be|((www|m|music)\.)?youtube\.com)$/.test(hostname)

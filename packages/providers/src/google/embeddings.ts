@@ -11,7 +11,7 @@ import { toldError } from './errors.js'
 import { toName, toPath } from './models.js'
 
 /** Maximum number of texts per call. */
-const BATCH = 100
+export const TEXTS_PER_CALL = 100
 
 const read = new Set(['input', 'dimensions', 'encoding_format'])
 
@@ -48,8 +48,8 @@ export const embeddings =
     const path = toPath(model, 'batchEmbedContents')
     const { notes } = takeNotes(request, read)
 
-    const batches = await together(Math.ceil(texts.length / BATCH), (index): Promise<Batch> => {
-      const some = texts.slice(index * BATCH, (index + 1) * BATCH)
+    const batches = await together(Math.ceil(texts.length / TEXTS_PER_CALL), (index): Promise<Batch> => {
+      const some = texts.slice(index * TEXTS_PER_CALL, (index + 1) * TEXTS_PER_CALL)
       const requests = some.map((text) => ({
         model: toName(model),
         content: { parts: [{ text }] },

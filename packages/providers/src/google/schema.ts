@@ -97,65 +97,88 @@ function circles(defs: Map<string, Schema>): Set<string> {
   return nodes
 }
 
-/** The schemas that `$id` and `$anchor` name, by the references to them. */
-function identified(root: Schema): Map<string, Schema> {
-  const found = new Map<string, Schema>()
+/** All schemas within one, itself first, and those that `$id` and `$anchor` name, by the references to them. */
+function schemasOf(root: Schema): { all: Set<Schema>; identified: Map<string, Schema> } {
+  const all = new Set<Schema>()
+  const identified = new Map<string, Schema>()
   const collect = (schema: Schema): void => {
+    all.add(schema)
     const { $id, $anchor } = schema
-    if (typeof $id === 'string') found.set($id, schema)
-    if (typeof $anchor === 'string') found.set(`#${$anchor}`, schema)
+    if (typeof $id === 'string') identified.set($id, schema)
+    if (typeof $anchor === 'string') identified.set(`#${$anchor}`, schema)
     replaced(schema, collect)
   }
   collect(root)
-  return found
+  return { all, identified }
 }
 
-/** The root with its references to `$defs`, and these, which have no definitions of their own. What no reference is to has no effect, and is left out. */
+/** A schema without definitions of its own. */
+function bare(schema: Schema): Schema {
+  const { $defs: _, definitions: __, ...own } = schema
+  return own
+}
+
+/**
+ * The root with its references to `$defs`, and these, which have no definitions of their own. What a reference is to is there alone, also where it
+ * stood within another schema, so that the result is not larger than what was given. What no reference is to has no effect, and is left out.
+ */
 function definitionsOf(root: Schema): { top: Schema; defs: Map<string, Schema> } {
-  const names = new Map<string, string>()
+  const { all, identified } = schemasOf(root)
+  /** What references are to, and its name. */
+  const names = new Map<Schema, string>()
+  const taken = new Set<string>()
   /** The last number that was tried behind a name. */
   const numbers = new Map<string, number>()
-  const defs = new Map<string, Schema>()
-  const byId = identified(root)
   const base = typeof root['$id'] === 'string' ? root['$id'].replace(/#$/, '') : ''
-  const bare = (schema: Schema): Schema => {
-    const { $defs: _, definitions: __, ...own } = schema
-    return own
-  }
 
-  /** A reference in the form of Gemini; the same for one to another document or to nothing. */
-  const toDefs = (given: string): string => {
+  /** What the reference of a schema is to; undefined for none, and for one to another document or to nothing. */
+  const aimOf = (schema: Schema): { ref: string; target: Schema } | undefined => {
+    const given = refOf(schema)
+    if (given === undefined) return undefined
     const ref = base !== '' && given.startsWith(`${base}#`) ? given.slice(base.length) : given
-    if (ref === ROOT || ref === base) return ROOT
-    const name = nameOf(ref)
-    return name === undefined ? given : PREFIX + name
+    if (ref === ROOT || ref === base) return { ref, target: root }
+    const target = ref.startsWith('#/') ? resolve(root, ref) : identified.get(ref)
+    return target && all.has(target) ? { ref, target } : undefined
   }
-
-  /** The name of the definition that a reference is to; undefined for one to another document or to nothing. */
-  const nameOf = (ref: string): string | undefined => {
-    const known = names.get(ref)
-    if (known !== undefined) return known
-    const target = ref.startsWith('#/') ? resolve(root, ref) : byId.get(ref)
-    if (!target) return undefined
-    const plain = unescaped(/[^/#]*$/.exec(ref)![0]).replace(/[^\w.-]/g, '_')
+  const addName = (target: Schema, ref: string): void => {
+    const last = ref.slice(Math.max(ref.lastIndexOf('/'), ref.lastIndexOf('#')) + 1)
+    const plain = unescaped(last).replace(/[^\w.-]/g, '_')
     let name = plain
     let number = numbers.get(plain) ?? 0
-    while (defs.has(name)) name = `${plain}_${++number}`
+    while (taken.has(name)) name = `${plain}_${++number}`
     numbers.set(plain, number)
-    names.set(ref, name)
-    defs.set(name, bare(target))
-    return name
+    taken.add(name)
+    names.set(target, name)
   }
+  const seen = new Set<Schema>()
+  const collect = (schema: Schema): void => {
+    if (seen.has(schema)) return
+    seen.add(schema)
+    const aim = aimOf(schema)
+    if (aim && aim.target !== root && !names.has(aim.target)) addName(aim.target, aim.ref)
+    replaced(bare(schema), collect)
+  }
+  collect(root)
+  // Further ones are added while these are read.
+  for (const target of names.keys()) collect(target)
+
   const renamed = (schema: Schema): Schema => {
-    const ref = refOf(schema)
-    // What had several names has one now, and copies.
-    const { $id: _, $anchor: __, ...inner } = replaced(schema, renamed)
-    return ref === undefined ? inner : { ...inner, $ref: toDefs(ref) }
+    // `$id` and `$anchor` have no effect where nothing refers to them.
+    const {
+      $id: _,
+      $anchor: __,
+      ...inner
+    } = replaced(bare(schema), (within) => {
+      const name = names.get(within)
+      return name === undefined ? renamed(within) : { $ref: PREFIX + name }
+    })
+    const aim = aimOf(schema)
+    if (!aim) return inner
+    return { ...inner, $ref: aim.target === root ? ROOT : PREFIX + names.get(aim.target)! }
   }
 
-  let top = renamed(bare(root))
-  // Further definitions are added while these are renamed.
-  for (const [name, schema] of defs) defs.set(name, renamed(schema))
+  let top = renamed(root)
+  const defs = new Map([...names].map(([target, name]) => [name, renamed(target)]))
   // A reference at the root, beside which there are other keywords, and those that its target begins with. All are joined at once, the nearest last.
   const chain = new Set<Schema>()
   for (let link: Schema | undefined = top; link && !chain.has(link); link = defs.get(targetOf(link) ?? ''))

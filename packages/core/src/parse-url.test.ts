@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { parseUrl } from './parse-url.js'
+
+describe('parseUrl', () => {
+  it.each([
+    'https://a.example/x?y#z',
+    'HTTPS:\\\\user:password@a.example:1\\x',
+    ' http:a.example',
+    'https://\ta.ex\nample',
+    'https://bücher.example',
+    `https://a.example/${'x'.repeat(100_000)}`,
+    `https://a.example?${'\u0301\u0323'.repeat(50_000)}`,
+    'data:image/png;base64,AAAA',
+  ])('reads %j', (text) => expect(parseUrl(text)?.href).toBe(new URL(text).href))
+
+  it.each(['', 'a.example', '/x', 'https://', 'https://[', `https://${'a'.repeat(1_001)}`])('refuses %j', (text) =>
+    expect(parseUrl(text)).toBeUndefined(),
+  )
+
+  it.each(['https://a', 'https:\\\\', ' https:', '\thttps:/\n/', 'https://user@'])(
+    'takes no time for a long host behind %j',
+    (start) => {
+      // `new URL` takes longer than a test may.
+      expect(parseUrl(`${start}${'\u0301\u0323'.repeat(1_000_000)}/x`)).toBeUndefined()
+    },
+  )
+})
