@@ -72,7 +72,8 @@ describe('docs/moving-from-litellm.md', () => {
     for (const n of [1, 2]) vi.stubEnv(`OPENAI_API_KEY_${n}`, `sk-${n}`)
     try {
       await runExample(blocks[1]!)
-      expect(fake.requests.map(({ path }) => path)).toEqual(['/v1/chat/completions'])
+      const sent = fake.requests.filter(({ method }) => method === 'POST')
+      expect(sent.map(({ path }) => path)).toEqual(['/v1/chat/completions'])
     } finally {
       await close()
     }

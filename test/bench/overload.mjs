@@ -54,7 +54,7 @@ async function serve(upstream) {
   const { createRouter, openai } = await load('@turnpike/providers')
   const { undiciTransport } = await load('@turnpike/providers/undici')
 
-  const provider = openai({ apiKey: 'bench', baseURL: `${upstream}/v1`, transport: undiciTransport() })
+  const provider = openai({ apiKey: 'bench', baseURL: `${upstream}/v1`, models: [], transport: undiciTransport() })
   const kv = await memoryKV()
   let records = 0
   const gateway = createGateway({

@@ -35,6 +35,7 @@ const server = await startServer({
   STORAGE: `${redis.url}/1`,
   OPENAI_API_KEY: 'bench',
   OPENAI_BASE_URL: `${await startMock()}/v1`,
+  OPENAI_MODELS: 'gpt-4o-mini',
   LOG_LEVEL: 'silent',
   API_RATE_LIMIT: '1000000000',
   BOOTSTRAP_GATEWAY_RATE_LIMIT: '1000000000',

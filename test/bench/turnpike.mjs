@@ -23,7 +23,8 @@ const { kv, rateLimiter } = process.env.STORAGE
   : { kv: await memoryKV() }
 /** A ledger that records nothing. */
 const noLedger = { append: async () => {}, failed() {}, ready: async () => {}, totals: async () => ({}) }
-const to = (path) => ({ apiKey: 'bench', baseURL: UPSTREAM + path, transport })
+// The upstream has no list of models.
+const to = (path) => ({ apiKey: 'bench', baseURL: UPSTREAM + path, models: [], transport })
 const gateway = createGateway({
   router: createRouter({
     providers: [openai(to('/v1')), anthropic(to('')), google({ ...to('/v1beta'), endpoints: googleEndpoints() })],

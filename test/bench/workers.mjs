@@ -69,6 +69,7 @@ async function startServer(STORAGE, workers, upstream) {
       WORKERS: String(workers),
       OPENAI_API_KEY: 'bench',
       OPENAI_BASE_URL: `${upstream}/v1`,
+      OPENAI_MODELS: 'gpt-4o-mini',
       BOOTSTRAP_GATEWAY_KEY: KEY,
       BOOTSTRAP_GATEWAY_RATE_LIMIT: '1000000000',
       ADMIN_PASSWORD: 'the password of the bench',

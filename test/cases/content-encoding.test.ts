@@ -23,7 +23,7 @@ const families = {
   openai: {
     fake: fakeOpenAI,
     provider: (url: string, transport: Transport) =>
-      openai({ apiKey: 'sk-upstream', baseURL: `${url}/v1`, transport, limits }),
+      openai({ apiKey: 'sk-upstream', baseURL: `${url}/v1`, models: [], transport, limits }),
     model: 'gpt-4o',
     refusal: (message: string) => ({ error: { message, type: 'invalid_request_error', param: null, code: null } }),
     event: (text: string, finish_reason: string | null) => ({
@@ -37,7 +37,7 @@ const families = {
   anthropic: {
     fake: fakeAnthropic,
     provider: (url: string, transport: Transport) =>
-      anthropic({ apiKey: 'sk-ant-upstream', baseURL: url, transport, limits }),
+      anthropic({ apiKey: 'sk-ant-upstream', baseURL: url, models: [], transport, limits }),
     model: 'claude-sonnet-4-5',
     refusal: (message: string) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
     event: (text: string, end: string | null) =>
@@ -54,6 +54,7 @@ const families = {
       google({
         apiKey: 'AIza-upstream',
         baseURL: `${url}/v1beta`,
+        models: [],
         transport,
         limits,
         endpoints: googleEndpoints({ audio: true }),

@@ -127,7 +127,8 @@ const scenarios: Scenario[] = [
 
 let stack: Stack
 beforeAll(async () => {
-  stack = await startStack()
+  // With a second provider: a single one is asked for any model.
+  stack = await startStack({ ANTHROPIC_API_KEY: 'sk-ant-none' })
 })
 afterEach(() => {
   stack.fault = undefined

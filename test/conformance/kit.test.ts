@@ -28,6 +28,10 @@ beforeAll(async () => {
     ANTHROPIC_BASE_URL: `${upstream}/anthropic`,
     GEMINI_API_KEY: 'AIza-upstream',
     GEMINI_BASE_URL: `${upstream}/google/v1beta`,
+    // Its upstreams list their models.
+    OPENAI_MODELS: '',
+    ANTHROPIC_MODELS: '',
+    GEMINI_MODELS: '',
   })
 })
 

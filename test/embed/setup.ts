@@ -9,6 +9,7 @@ import type { Transport } from '@turnpike/providers'
 import { createRouter, openai } from '@turnpike/providers'
 import type { FakeAnswer, FakeUpstream } from '@turnpike/providers/testing'
 import { fakeOpenAI } from '@turnpike/providers/testing'
+import { catalogues } from '../support/catalogues.js'
 
 /** Bytes that a body may have here. */
 export const BODY_LIMIT = 2_000
@@ -38,7 +39,7 @@ export async function setUp(transport?: Transport): Promise<Setup> {
   const provider = openai({
     apiKey: 'any',
     transport: transport ?? upstream.transport,
-    ...(served && { baseURL: `${served.url}/v1` }),
+    ...(served && { baseURL: `${served.url}/v1`, models: catalogues.openai }),
   })
   const kv = await memoryKV()
   const gateway = createGateway({

@@ -11,6 +11,7 @@ import {
   refused,
   smiles,
   taken,
+  twoProviders,
   unknownKey,
   wrong,
 } from './row.js'
@@ -105,7 +106,9 @@ export const rows: Row[] = [
   ]),
 
   ...endpoints.flatMap((at) => [
-    ...refused(at, [{ model: 'unknown' }, { model: 'claude-x' }, { model: 'other/x' }], invalid('model_not_found')),
+    ...refused(at, [{ model: 'unknown' }, { model: 'claude-x' }, { model: 'other/x' }], invalid('model_not_found')).map(
+      (row) => ({ ...row, options: twoProviders() }),
+    ),
     ...refused(at, [{ provider: 'unknown' }, { provider: 'google' }]),
     ...taken(at, [{ provider: 'openai' }, { provider: 'auto' }]),
   ]),

@@ -1,4 +1,4 @@
-import { createRouter, anthropic } from '@turnpike/providers'
+import { anthropic, createRouter, openai } from '@turnpike/providers'
 import type { FakeAnswer } from '@turnpike/providers/testing'
 import { fakeAnthropic } from '@turnpike/providers/testing'
 import { grayJpeg, pngOf } from '../../packages/providers/src/testing/pictures.js'
@@ -67,6 +67,11 @@ export const smiles = (count: number): string => '😀'.repeat(count)
 const claude = () => anthropic({ apiKey: 'sk-ant', transport: fakeAnthropic().transport })
 /** A router without any provider but Claude, which only chats. */
 export const claudeOnly = (): TestOptions => ({ router: createRouter({ providers: [claude()] }) })
+
+/** A router of which no provider is the only one, that would be asked for any model. */
+export const twoProviders = (): TestOptions => ({
+  router: createRouter({ providers: ['openai', 'second'].map((id) => openai({ id, apiKey: 'any' })) }),
+})
 
 export const jpeg = () => replied(200, { created: 5, data: [{ b64_json: grayJpeg }] })
 export const toPng = async () => Uint8Array.from(atob(pngOf('x')), (character) => character.charCodeAt(0))

@@ -10,6 +10,7 @@ import { anthropic, createRouter, google, googleEndpoints, openai } from '@turnp
 import { undiciTransport } from '@turnpike/providers/undici'
 import type { RawUpstream } from '../support/raw-upstream.js'
 import { rawUpstream } from '../support/raw-upstream.js'
+import { catalogues } from '../support/catalogues.js'
 
 /** A gateway in this process and so always on Node, between real sockets. */
 export interface LocalGateway {
@@ -28,9 +29,15 @@ export async function startGateway(
   const { transport = undiciTransport(), wrap = (kv) => kv, ...rest } = options
   const upstream = await rawUpstream()
   const providers = [
-    openai({ apiKey: 'sk-upstream', baseURL: `${upstream.url}/v1`, transport }),
-    anthropic({ apiKey: 'sk-ant-upstream', baseURL: upstream.url, transport }),
-    google({ apiKey: 'AIza-upstream', baseURL: `${upstream.url}/v1beta`, transport, endpoints: googleEndpoints() }),
+    openai({ apiKey: 'sk-upstream', baseURL: `${upstream.url}/v1`, transport, models: catalogues.openai }),
+    anthropic({ apiKey: 'sk-ant-upstream', baseURL: upstream.url, transport, models: catalogues.anthropic }),
+    google({
+      apiKey: 'AIza-upstream',
+      baseURL: `${upstream.url}/v1beta`,
+      transport,
+      models: catalogues.google,
+      endpoints: googleEndpoints(),
+    }),
   ]
   const kv = await memoryKV()
   const gateway = createGateway({ router: createRouter({ providers }), kv: wrap(kv), ...rest })

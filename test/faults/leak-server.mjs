@@ -12,7 +12,9 @@ const transport = isBun ? fetchTransport() : (await import('@turnpike/providers/
 const kv = await memoryKV()
 let records = 0
 const gateway = createGateway({
-  router: createRouter({ providers: [openai({ apiKey: 'sk-upstream', baseURL: OPENAI_BASE_URL, transport })] }),
+  router: createRouter({
+    providers: [openai({ apiKey: 'sk-upstream', baseURL: OPENAI_BASE_URL, models: ['gpt-4o-mini'], transport })],
+  }),
   kv,
   ledger: {
     append: async () => void records++,

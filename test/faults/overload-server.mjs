@@ -11,7 +11,7 @@ const transport = isBun ? fetchTransport() : (await import('@turnpike/providers/
 const kv = await memoryKV()
 const ledger = usageLedger(kv)
 const gateway = createGateway({
-  router: createRouter({ providers: [openai({ apiKey: 'sk-upstream', baseURL, transport })] }),
+  router: createRouter({ providers: [openai({ apiKey: 'sk-upstream', baseURL, models: ['gpt-4o-mini'], transport })] }),
   kv,
   ledger: {
     ...ledger,

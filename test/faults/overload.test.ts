@@ -110,7 +110,7 @@ describe('a full gateway', () => {
 
 describe('a place is released by', () => {
   it('invalid requests', async () => {
-    for (const body of [{ n: 0 }, { model: 'unknown' }, { user: 'x'.repeat(1_000_001) }])
+    for (const body of [{ n: 0 }, { provider: 'unknown' }, { user: 'x'.repeat(1_000_001) }])
       for (let i = 0; i < CAP; i++) expect((await chat(one, body)).status).toBeOneOf([400, 413])
     expect(upstream.requests).toBe(0)
     await expectEmpty()

@@ -56,12 +56,12 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 25_700, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 27_700, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 26_500, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import createRouter', 10_400, () => bundle('createRouter', 'providers')],
+  ['providers', 'import anthropic', 26_700, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 28_700, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 27_500, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import createRouter', 11_300, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 61_400, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 61_500, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
@@ -73,12 +73,12 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'script and styles of /docs', 12_000, async () => total(await docs(), (path) => path !== '/docs')],
   ['client', 'tarball', 40_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
-  ['core', 'tarball', 192_500, () => tarball('core')],
+  ['core', 'tarball', 193_500, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 163_500, () => tarball('gateway')],
+  ['gateway', 'tarball', 164_500, () => tarball('gateway')],
   ['http', 'tarball', 103_000, () => tarball('http')],
   ['platform', 'tarball', 213_500, () => tarball('platform')],
-  ['providers', 'tarball', 401_000, () => tarball('providers')],
+  ['providers', 'tarball', 409_000, () => tarball('providers')],
   ['storage', 'tarball', 143_500, () => tarball('storage')],
 ]
 

@@ -24,6 +24,10 @@ export async function startDashboard(env: Record<string, string> = {}): Promise<
     response.setHeader('content-type', 'application/json')
     if (request.method === 'GET') return response.end('{"object":"list","data":[]}')
     const { model } = (await json(request)) as { model: string }
+    if (!model.startsWith('gpt-')) {
+      response.statusCode = 404
+      return response.end('{"error":{"message":"none","code":"model_not_found"}}')
+    }
     const failure = { 'gpt-4o': 500, 'gpt-4.1': 429 }[model]
     if (failure !== undefined) {
       response.statusCode = failure

@@ -189,12 +189,14 @@ worldSuite('the gateway for browsers', (world) => {
       status: 400,
       body: shaped('invalid_request_error', 'invalid_json'),
     })
-    expect(await complete({ as, body: { ...chat, model: 'nothing' } })).toMatchObject({
-      status: 400,
-      body: shaped('invalid_request_error', 'model_not_found'),
-    })
-    world().fault = () => ({ status: 500, headers: {}, body: '{}' })
+    const none = { error: { message: 'There is no such model', code: 'model_not_found' } }
+    world().fault = () => ({ status: 404, headers: {}, body: JSON.stringify(none) })
     try {
+      expect(await complete({ as, body: { ...chat, model: 'nothing' } })).toMatchObject({
+        status: 400,
+        body: shaped('invalid_request_error', 'model_not_found'),
+      })
+      world().fault = () => ({ status: 500, headers: {}, body: '{}' })
       expect(await complete({ as })).toMatchObject({ status: 502, body: shaped('upstream_error', 'upstream_error') })
     } finally {
       world().fault = undefined

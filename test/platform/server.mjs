@@ -62,9 +62,11 @@ const prices = {
     }
   },
 }
+/** What its upstream, a fake, is taken to have. */
+const listed = await openai({ apiKey: 'any' }).models({ signal: new AbortController().signal })
 const router = createRouter({
   prices,
-  providers: [openai({ apiKey: 'sk-upstream', baseURL: OPENAI_BASE_URL })],
+  providers: [openai({ apiKey: 'sk-upstream', baseURL: OPENAI_BASE_URL, models: listed.map(({ id }) => id) })],
   defaults: { agent: 'openai/gpt-4o-mini', agentAlternative: 'openai/gpt-4o' },
 })
 const keyLimits = { developer: { keys: Number(DEVELOPER_KEYS), rateLimit: Number(DEVELOPER_KEY_RATE_LIMIT) } }

@@ -16,7 +16,7 @@ export interface Answered {
 }
 
 /** Makes requests with keys that have limits, as a program would: over HTTP, on the running server. */
-export function limitedKeys(stack: FamiliesStack) {
+export function limitedKeys(stack: Pick<FamiliesStack, 'url'>) {
   const origin = new URL(stack.url).origin
   const json = (path: string, body: object, token?: string) =>
     fetch(origin + path, {

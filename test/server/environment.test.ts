@@ -64,6 +64,10 @@ describe('the environment', () => {
     ['BASE_URL', 'https://gw.example/', 'https://gw.example'],
     ['BASE_URL', 'http://localhost:8787', 'http://localhost:8787'],
     ['OPENAI_BASE_URL', 'https://x.example/v1//', 'https://x.example/v1'],
+    ['OPENAI_MODELS', 'live', 'live'],
+    ['OPENAI_MODELS', 'llama3.2:1b, a/b', ['llama3.2:1b', 'a/b']],
+    ['ANTHROPIC_MODELS', 'live', 'live'],
+    ['GEMINI_MODELS', 'x', ['x']],
     ['OPENAI_THINK_TAGS', 'true', true],
     ['OPENAI_THINK_TAGS', 'open', 'open'],
     ['ANTHROPIC_BASE_URL', 'https://x.example', 'https://x.example'],
@@ -169,6 +173,7 @@ describe('the environment', () => {
     ],
     ['BASE_URL', 'gw.example', 'BASE_URL must be a URL that begins with http:// or https://'],
     ['OPENAI_BASE_URL', 'ftp://x', 'OPENAI_BASE_URL must be a URL that begins with http:// or https://'],
+    ['OPENAI_MODELS', 'a,,b', 'OPENAI_MODELS must be live, or ids of models, separated by commas'],
     ['ANTHROPIC_BASE_URL', 'x', 'ANTHROPIC_BASE_URL must be a URL that begins with http:// or https://'],
     ['GEMINI_BASE_URL', '/v1beta', 'GEMINI_BASE_URL must be a URL that begins with http:// or https://'],
     [

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { FamiliesStack } from '../clients/families-stack.js'
 import { startFamilies } from '../clients/families-stack.js'
 import { limitedKeys } from '../security/limited-keys.js'
+import { catalogues } from '../support/catalogues.js'
 
 const chat = {
   release_date: '2027-05-06',
@@ -35,9 +36,17 @@ const get = async (path: string) =>
 
 beforeAll(async () => {
   const { port } = served.address() as AddressInfo
-  stack = await startFamilies({ PRICES: `models.dev:http://127.0.0.1:${port}/api.json` })
+  stack = await startFamilies({
+    PRICES: `models.dev:http://127.0.0.1:${port}/api.json`,
+    // As the vendors list them.
+    OPENAI_MODELS: [...catalogues.openai, 'gpt-9-vega'].join(),
+    ANTHROPIC_MODELS: [...catalogues.anthropic, 'claude-nano-9'].join(),
+    GEMINI_MODELS: [...catalogues.google, 'gemini-9-radon'].join(),
+  })
   callers = limitedKeys(stack)
-  await vi.waitFor(async () => expect(await get('/models/gpt-9-vega')).toMatchObject({ id: 'gpt-9-vega' }))
+  await vi.waitFor(async () =>
+    expect(await get('/models/gpt-9-vega')).toMatchObject({ capabilities: ['chat', 'tools', 'reasoning'] }),
+  )
 })
 afterAll(async () => {
   await stack.stop()
@@ -70,7 +79,7 @@ async function beside(usd: number, fields: object): Promise<number> {
 const status = async (model: string) =>
   (await callers.chat({ model }, await callers.create({ budget: { usd: 99 } }))).status
 
-it('an old release lists models that models.dev tells of', async () => {
+it('an old release knows what models.dev tells of newer models', async () => {
   const { data } = (await get('/models')) as { data: { id: string }[] }
   expect(data.filter(({ id }) => /-9/.test(id))).toEqual(
     [

@@ -48,6 +48,37 @@ it('are those of a file, and built-in where it has none', async () => {
   ])
 })
 
+it('are those of a file by the name of the model alone, whoever serves it', async () => {
+  const path = file(
+    JSON.stringify({
+      'llama3.2': { input: 1, output: 2 },
+      'meta-llama/Llama-3.1-8B': { input: 3, output: 4 },
+      'openai/qwen3': { input: 5, output: 6 },
+      qwen3: { input: 7, output: 8 },
+      'gpt-4o': { input: 9, output: 9 },
+    }),
+  )
+  const table = (await openPrices(path, fail)).table()
+  expect(table.price('openai', 'llama3.2')).toEqual({ input: 1, output: 2 })
+  // Ollama's tag, which it takes for granted.
+  expect(table.price('openai', 'llama3.2:latest')).toEqual({ input: 1, output: 2 })
+  expect(table.price('other', 'meta-llama/Llama-3.1-8B')).toEqual({ input: 3, output: 4 })
+  expect([table.price('openai', 'qwen3'), table.price('other', 'qwen3')]).toMatchObject([{ input: 5 }, { input: 7 }])
+  // The file goes before what is built in.
+  expect(table.price('openai', 'gpt-4o')).toEqual({ input: 9, output: 9 })
+  expect(table.price('openai', 'llama3.2:1b')).toBeUndefined()
+  expect(table.originOf('openai', 'llama3.2')?.source).toBe('prices.json')
+})
+
+it.each(['anthropic/claude-sonnet-5', 'google/gemma-3-27b-it', 'gpt-4o'])(
+  'of a vendor are not those of %s of another provider',
+  async (model) => {
+    const openFile = await openPrices(file('{"acme/llama":{"input":0.5,"output":0.5}}'), fail)
+    for (const prices of [await openPrices('built-in', fail), openFile])
+      expect(prices.table().price('local', model)).toBeUndefined()
+  },
+)
+
 it.each([
   ['no JSON', 'x'],
   ['a price that cannot be right', '{"acme/llama":{"input":-1,"output":1}}'],

@@ -42,7 +42,12 @@ export function twoProviders() {
   const upstream = fakeGoogle({ override: () => answer(busy, 429, { 'retry-after': '30' }) })
   return createRouter({
     providers: [
-      openai({ apiKey: 'sk-secret', baseURL: 'https://internal.example/v1', transport: fakeOpenAI().transport }),
+      openai({
+        apiKey: 'sk-secret',
+        baseURL: 'https://internal.example/v1',
+        models: ['gpt-4o', 'gpt-4.1', 'tts-1', 'whisper-1'],
+        transport: fakeOpenAI().transport,
+      }),
       google({ apiKey: 'AIza-secret', transport: upstream.transport, endpoints: googleEndpoints() }),
     ],
     prices: fixedPrices(

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { catalogues } from './catalogues.js'
 import { runtime, runtimePath } from './runtime.js'
 
 /** The reference server as a process of its own. */
@@ -23,7 +24,8 @@ const ownScript = fileURLToPath(new URL(`../../examples/server/dist/${runtime}.j
 export const KEY = 'gw-end-to-end-test-key-0123456789'
 
 /**
- * Starts the built reference server on a free port, with storage in memory and the variables of `env`. An empty variable counts as unset.
+ * Starts the built reference server on a free port, with storage in memory and the variables of `env`. An empty variable counts as unset: with
+ * `OPENAI_MODELS: ''`, the upstream is asked for its models.
  * @param cwd the folder that it runs in; default that of the tests
  * @param script the built program; default that of this clone
  */
@@ -42,6 +44,9 @@ export async function startServer(
       // Hundreds of servers hash it.
       PASSWORD_COST: '8',
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
+      OPENAI_MODELS: catalogues.openai.join(),
+      ANTHROPIC_MODELS: catalogues.anthropic.join(),
+      GEMINI_MODELS: catalogues.google.join(),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -10,7 +10,9 @@ import {
   ErrorNotice,
   Field,
   Form,
+  inShell,
   KeyState,
+  modelToTry,
   NONE,
   Page,
   textOf,
@@ -28,9 +30,9 @@ type Key = Schemas['GatewayKey']
 /** The requests a minute of a key, where no others are asked for. */
 const RATE_LIMIT = 60
 
-const curl = ({ key, models }: Key): string =>
+const curl = (key: string, model: string): string =>
   `curl ${new URL('v1/chat/completions', location.href).href} -H "Authorization: Bearer ${key}" ` +
-  `-H "Content-Type: application/json" -d '{"model":"${models?.[0] ?? 'gpt-4o-mini'}","messages":[{"role":"user","content":"Hello!"}]}'`
+  `-H "Content-Type: application/json" -d ${inShell(JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] }))}`
 
 /** Asks for the name and the limits of a key. @param fastest the requests per minute that it may have, as far as that is known */
 function NewKey({
@@ -113,7 +115,7 @@ function NewKey({
 }
 
 /** The value of a new key. The server does not know it afterwards. */
-const NewKeyNotice = ({ made, onDone }: { made: Key; onDone: () => void }) => (
+const NewKeyNotice = ({ made, model, onDone }: { made: Key; model: string; onDone: () => void }) => (
   <Announcement tone="warn">
     <p>
       <strong class="break">{made.name}</strong> is made. Copy the key now: it is shown this once, and nobody can look
@@ -122,7 +124,7 @@ const NewKeyNotice = ({ made, onDone }: { made: Key; onDone: () => void }) => (
     <Code text={made.key!} label="The key" />
     <details>
       <summary>A first request</summary>
-      <Code text={curl(made)} label="A first request" />
+      <Code text={curl(made.key!, model)} label="A first request" />
     </details>
     <div>
       <button type="button" onClick={onDone}>
@@ -140,6 +142,8 @@ export function Keys() {
   const pages = usePages((page, signal) => turnpike.list('/api/keys', { query: page, signal }))
   const usage = useData((signal) => turnpike.get('/api/keys/usage', { signal }), [])
   const limits = useData((signal) => turnpike.get('/api/account/limits', { signal }), [])
+  const models = useData((signal) => turnpike.get('/api/gateway/v1/models', { signal }), [])
+  const listed = models.value?.data.map(({ id }) => id) ?? []
   const [revoked, setRevoked] = useState<Key>()
   const revoke = useAction(async (key: Key) => {
     setRevoked(undefined)
@@ -184,6 +188,7 @@ export function Keys() {
         <NewKeyNotice
           key={made.id}
           made={made}
+          model={made.models?.[0] ?? modelToTry(listed)}
           onDone={() => setNewKeys((keys) => keys.filter((one) => one.id !== made.id))}
         />
       ))}

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { KV } from '@turnpike/core'
+import type { KV, Router } from '@turnpike/core'
 import { getUser, StorageError, usageLedger } from '@turnpike/core'
 import { dashboardFiles, dashboardHeaders } from '@turnpike/dashboard'
 import { docsFiles, docsHeaders } from '@turnpike/dashboard/docs'
@@ -40,10 +40,19 @@ const DAY_MS = 86_400_000
 /** How old the key that signs access tokens gets before the next one takes its place, in milliseconds. */
 const KEY_AGE_MS = 30 * DAY_MS
 
-const json = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello!' }] })
+const curl = (url: string, key: string, model: string): string => {
+  const json = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] })
+  return `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${json}'`
+}
 
-const curl = (url: string, key: string): string =>
-  `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${json}'`
+/** A model to try: a small one, else one for agents, else the first that may chat; undefined where none is listed. */
+async function modelToTry(router: Router): Promise<string | undefined> {
+  const ids = (await router.models()).map(({ id }) => id)
+  if (ids.includes('gpt-4o-mini')) return 'gpt-4o-mini'
+  const agents = await router.agentModels()
+  // What a local server's models can do is not known; those for vectors are named so. A quote would end the text of the command.
+  return [...agents, ...ids].find((id) => !/embed|'/i.test(id))
+}
 
 /**
  * Makes the administrator and the first key where there are none, and prints a secret as soon as it is stored: if the start fails later, for
@@ -245,6 +254,7 @@ export async function createApp(environment: Environment, transport: Transport, 
   }
   const { node, hattip } = shells(servable.handle, { trustedHops })
   const firstKey = await bootstrap(kv, gateway, platform, environment)
+  const tried = firstKey === undefined ? undefined : await modelToTry(router)
   const leftovers = await finishLeftovers(
     { kv, blobs, ledger: gateway.ledger, operations: platform.operations },
     log.onError,
@@ -270,7 +280,11 @@ export async function createApp(environment: Environment, transport: Transport, 
           'No provider key is set, so answers come from simulated upstreams.',
           'Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY for real ones.',
         )
-      if (firstKey !== undefined) lines.push('', 'Try it:', `  ${curl(url, firstKey)}`)
+      if (tried === undefined && firstKey !== undefined)
+        lines.push(
+          'No models are listed. Does the upstream run, and are its address and its key right? OPENAI_BASE_URL includes /v1, such as http://localhost:11434/v1.',
+        )
+      if (firstKey !== undefined) lines.push('', 'Try it:', `  ${curl(url, firstKey, tried ?? 'gpt-4o-mini')}`)
       say(lines.join('\n'))
     },
     /** Lets running requests end, at most 30 seconds, and closes the store. */

@@ -30,6 +30,19 @@ const url = (name: string) =>
 const apiKey = (name: string) =>
   v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, `${name} must be ASCII characters without spaces`)))
 
+/** The models of a provider: `live`, or ids, such as `llama3.2,qwen3:8b`. */
+const models = (name: string) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => (text === 'live' ? text : text.split(',').map((id) => id.trim()))),
+      v.check(
+        (given) => given === 'live' || given.every((id) => id !== ''),
+        `${name} must be live, or ids of models, separated by commas`,
+      ),
+    ),
+  )
+
 const flag = (name: string) =>
   v.optional(
     v.pipe(
@@ -114,6 +127,7 @@ const Environment = v.object({
   LOG: v.optional(v.picklist(logLevels, `LOG must be one of ${logLevels.join(', ')}`), 'info'),
   OPENAI_API_KEY: apiKey('OPENAI_API_KEY'),
   OPENAI_BASE_URL: url('OPENAI_BASE_URL'),
+  OPENAI_MODELS: models('OPENAI_MODELS'),
   OPENAI_THINK_TAGS: v.optional(
     v.pipe(
       v.picklist(['true', 'false', 'open'], 'OPENAI_THINK_TAGS must be true, false or open'),
@@ -123,8 +137,10 @@ const Environment = v.object({
   ),
   ANTHROPIC_API_KEY: apiKey('ANTHROPIC_API_KEY'),
   ANTHROPIC_BASE_URL: url('ANTHROPIC_BASE_URL'),
+  ANTHROPIC_MODELS: models('ANTHROPIC_MODELS'),
   GEMINI_API_KEY: apiKey('GEMINI_API_KEY'),
   GEMINI_BASE_URL: url('GEMINI_BASE_URL'),
+  GEMINI_MODELS: models('GEMINI_MODELS'),
   AGENT_MODEL: v.optional(v.string()),
   AGENT_MODEL_ALTERNATIVE: v.optional(v.string()),
   MODEL_GROUPS: groups,

@@ -35,6 +35,17 @@ async function load(url: string): Promise<unknown> {
   return response.json()
 }
 
+/** The rows of a file, which may name a model alone, as its upstream does (`llama3.2`, `meta-llama/Llama-3.1-8B`): each is for every provider as well. */
+const forEveryProvider = (json: unknown): unknown =>
+  typeof json !== 'object' || json === null || Array.isArray(json)
+    ? json
+    : Object.fromEntries(
+        Object.entries(json).flatMap(([name, row]: [string, unknown]) => [
+          ...(name.includes('/') ? [[name, row]] : []),
+          [`*/${name}`, row],
+        ]),
+      )
+
 /** Removes credentials, query and fragment from a URL. */
 const withoutSecrets = (address: string): string => address.replace(/[?#].*$/, '').replace(/\/\/[^/]*@/, '//')
 
@@ -48,11 +59,12 @@ export async function openPrices(setting: string, onError: (error: unknown) => v
   const [, name, own] = /^(models\.dev|litellm)(?::(.+))?$/.exec(setting) ?? []
   if (name === undefined) {
     try {
-      const given = parsePrices(JSON.parse(await readFile(setting, 'utf8')))
+      const given = parsePrices(forEveryProvider(JSON.parse(await readFile(setting, 'utf8'))))
       const builtIn = builtInPrices().table().origin
+      const rows = Object.entries(builtInRows()).filter(([id]) => !Object.hasOwn(given, id.replace(/^[^/]+/, '*')))
       const own = { source: basename(setting), since: new Date().toISOString() }
       return fixedPrices(
-        priceTable({ ...builtInRows(), ...given }, own, (id) => (Object.hasOwn(given, id) ? own : builtIn)),
+        priceTable({ ...Object.fromEntries(rows), ...given }, own, (id) => (Object.hasOwn(given, id) ? own : builtIn)),
       )
     } catch (error) {
       throw new Error(`PRICES is not a valid price table: ${(error as Error).message}`, { cause: error })

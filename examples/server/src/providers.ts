@@ -1,17 +1,20 @@
 import type { PriceSource, Provider } from '@turnpike/core'
 import { SPEECH_MODELS, TRANSCRIPTION_MODELS } from '@turnpike/gateway'
-import type { Transport } from '@turnpike/providers'
+import type { OpenAIOptions, Transport } from '@turnpike/providers'
 import { anthropic, google, googleEndpoints, limitsOf, openai } from '@turnpike/providers'
 import { remoteContent } from '@turnpike/providers/remote-content'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import type { Environment } from './environment.js'
 
-/** The provider families: prefix of the settings, adapter, and the simulated upstream for servers without a configured provider. */
+/** The provider families: prefix of the settings, and the simulated upstream for servers without a configured provider. */
 const families = [
-  { name: 'OPENAI', make: openai, simulated: fakeOpenAI },
-  { name: 'ANTHROPIC', make: anthropic, simulated: fakeAnthropic },
-  { name: 'GEMINI', make: google, simulated: fakeGoogle },
+  { name: 'OPENAI', simulated: fakeOpenAI },
+  { name: 'ANTHROPIC', simulated: fakeAnthropic },
+  { name: 'GEMINI', simulated: fakeGoogle },
 ] as const
+
+/** What all families take. */
+type Options = Pick<OpenAIOptions, 'apiKey' | 'baseURL' | 'models' | 'transport'>
 
 /** Allowed audio models if `GEMINI_AUDIO` is set: those of the specification and these of Gemini. */
 export const geminiAudio = {
@@ -32,24 +35,40 @@ export function createProviders(
   prices: PriceSource,
 ): { providers: Provider[]; simulated: boolean } {
   const { FETCH_IMAGES, GEMINI_AUDIO: audio, OPENAI_THINK_TAGS: thinkTags } = environment
-  const options = {
-    thinkTags,
-    endpoints: googleEndpoints({ audio }),
-    maxOutput: (model: string) => limitsOf('anthropic', model, prices.table().models)?.maxOutput,
-    ...(FETCH_IMAGES && { remoteContent: remoteContent() }),
+  const make: Record<(typeof families)[number]['name'], (options: Options) => Provider> = {
+    OPENAI: (options) => openai({ ...options, thinkTags }),
+    ANTHROPIC: (options) =>
+      anthropic({
+        ...options,
+        maxOutput: (model) => limitsOf('anthropic', model, prices.table().models)?.maxOutput,
+      }),
+    GEMINI: (options) =>
+      google({
+        ...options,
+        endpoints: googleEndpoints({ audio }),
+        ...(FETCH_IMAGES && { remoteContent: remoteContent() }),
+      }),
   }
   const providers: Provider[] = []
-  for (const { name, make } of families) {
+  for (const { name } of families) {
     const apiKey = environment[`${name}_API_KEY`]
     const baseURL = environment[`${name}_BASE_URL`]
+    const models = environment[`${name}_MODELS`]
     if (apiKey !== undefined || baseURL !== undefined)
-      providers.push(make({ apiKey: apiKey ?? '', transport, ...options, ...(baseURL && { baseURL }) }))
+      providers.push(
+        make[name]({
+          transport,
+          ...(apiKey && { apiKey }),
+          ...(baseURL && { baseURL }),
+          ...(models && { models }),
+        }),
+      )
   }
   return providers.length > 0
     ? { providers, simulated: false }
     : {
-        providers: families.map(({ make, simulated }) =>
-          make({ apiKey: 'simulated', transport: simulated({ remember: 0 }).transport, ...options }),
+        providers: families.map(({ name, simulated }) =>
+          make[name]({ apiKey: 'simulated', transport: simulated({ remember: 0 }).transport }),
         ),
         simulated: true,
       }

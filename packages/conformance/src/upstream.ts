@@ -78,7 +78,6 @@ function answerTo(
   keys: Map<Family, string>,
 ): Answer {
   const pathname = decodeURIComponent(request.path.split('?')[0]!)
-  if (pathname.endsWith('/models')) return whole(family.models)
   if (!family.path.test(pathname)) return whole(family.error(404, `Unknown path ${pathname}`), 404)
   const key = family.credential(request)
   // The first request of all is a valid one.
@@ -106,6 +105,9 @@ export async function startUpstreams(port: number): Promise<Upstreams> {
     const { url: path = '/', headers } = message
     const family = families.find(({ name }) => path.startsWith(`/${name}/`))
     const { current } = upstreams
+    // Gateways read the lists of models when they want to.
+    if (family && /\/models(\?|$)/.test(path))
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(family.models))
     if (!family || family !== current?.family) return void response.writeHead(404).end()
     current.onRequest()
     const request = { path, headers: headers as Record<string, string>, body: parseJson(text) ?? {} }

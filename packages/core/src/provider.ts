@@ -137,7 +137,13 @@ export interface Provider {
   readonly id: string
   /** Whether an unlisted model id, such as `gpt-…`, belongs to this family. Absent = never. */
   owns?(model: string): boolean
+  /** Its models, such as those that its upstream lists. Where it cannot tell them, routers go by the last list. @throws UpstreamError */
   models(call: UpstreamCall): Promise<Model[]>
+  /**
+   * Whether `models` tells all that it has, as far as it can be known: public tables of a vendor's models add none. Absent = no: `models` is a
+   * catalogue of some date.
+   */
+  readonly listsAll?: boolean
   /** Asks the upstream for its list of models, which costs nothing. Absent = it cannot be asked. @throws UpstreamError */
   check?(call: UpstreamCall): Promise<void>
   /** What it has learnt from refusals in this process; absent = nothing. */

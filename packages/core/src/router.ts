@@ -28,7 +28,7 @@ export interface Need {
   expected(target: Target): Units
   /** Tokens of the prompt and of one answer; used only when prices are compared. Default: not checked. */
   size?(): { prompt: number; output: number }
-  /** Whether a target supports the request; used only when prices are compared. `listed` is its catalogue entry. Default: yes. */
+  /** Whether a target supports the request; used only when prices are compared. `listed` is its catalogue entry, where its capabilities are known. Default: yes. */
   fits?(target: Target, listed: Model | undefined): boolean
 }
 

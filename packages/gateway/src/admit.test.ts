@@ -1,7 +1,10 @@
 import { anthropic, createRouter, openai } from '@turnpike/providers'
 import { fakeAnthropic, fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
-import { errorOf, withKey } from '../../../test/support/gateway.js'
+import { completion, errorOf, withKey } from '../../../test/support/gateway.js'
+
+/** A server that wants no key. */
+const keyless = () => fakeOpenAI({ override: () => completion() })
 
 describe('a key restricted to some models', () => {
   it.each([['gpt-4o'], ['openai/gpt-4o']])('accepts them by either name: %s', async (allowed) => {
@@ -13,6 +16,22 @@ describe('a key restricted to some models', () => {
     expect(await errorOf(refused)).toMatchObject({ type: 'permission_error', code: 'forbidden' })
     expect(upstream.requests).toHaveLength(2)
   })
+
+  it.each(['llama3.2', 'llama3.2:latest', 'openai/llama3.2'])(
+    'takes the tag of Ollama for granted: %s',
+    async (allowed) => {
+      const models = ['llama3.2:latest', 'llama3.2:1b']
+      const router = createRouter({
+        providers: [openai({ baseURL: 'http://localhost:11434/v1', models, transport: keyless().transport })],
+      })
+      const { ask, send, init } = await withKey({ models: [allowed] }, { router })
+      for (const model of ['llama3.2', 'llama3.2:latest', 'openai/llama3.2'])
+        expect((await ask({ model })).status).toBe(200)
+      expect((await ask({ model: 'llama3.2:1b' })).status).toBe(403)
+      const list = (await (await send('GET', '/v1/models', undefined, init)).json()) as { data: { id: string }[] }
+      expect(list.data.map(({ id }) => id)).toEqual(['llama3.2:latest'])
+    },
+  )
 
   it('lists only those models', async () => {
     const { send, init } = await withKey({ models: ['gpt-4o'] })

@@ -4,10 +4,17 @@ import type { Caller, UserCaller } from './caller.js'
 import { hasLimits, hasUser } from './caller.js'
 import { forbidden } from './errors.js'
 
+/** The names of a model among those of a key. Ollama's tag `latest` is the same as none. */
+function namesOf(provider: string, model: string): string[] {
+  const plain = model.replace(/:latest$/, '')
+  const ids = [plain, `${plain}:latest`]
+  return [...ids, ...ids.map((id) => `${provider}/${id}`)]
+}
+
 /** Whether a caller may use a model. */
 export function mayUse(caller: Caller, provider: string, model: string): boolean {
   const models = hasUser(caller) ? caller.key?.models : undefined
-  return !models || models.includes(model) || models.includes(`${provider}/${model}`)
+  return !models || namesOf(provider, model).some((name) => models.includes(name))
 }
 
 /** The targets that a caller may use. @throws ApiError 403 where there are none */

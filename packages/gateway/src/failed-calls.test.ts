@@ -55,7 +55,7 @@ describe('failed_calls', () => {
   })
 
   it('is absent where no call failed', async () => {
-    const { failedCalls, logs } = await setUp({ a: undefined })
+    const { failedCalls, logs } = await setUp({ a: undefined, b: undefined })
     expect(await failedCalls()).toEqual([200, undefined])
     expect(await failedCalls({ model: 'none' })).toEqual([400, undefined])
     for (const log of logs) expect(log).not.toHaveProperty('failed_calls')

@@ -1,6 +1,6 @@
 import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, Router, UsageLedger } from '@turnpike/core'
 import { gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
-import { attribution, keyLimitsOf } from '@turnpike/core/internal'
+import { attribution, checkOptions, keyLimitsOf } from '@turnpike/core/internal'
 import type {
   Authenticator,
   CorsOptions,
@@ -34,6 +34,7 @@ import { health, info, providersHealth } from './operations/status.js'
 import type { TranscriptionOptions } from './operations/transcription.js'
 import { createTranscription } from './operations/transcription.js'
 import { usersCreate, usersDelete, usersGet, usersList, usersUsage } from './operations/users.js'
+import { optionNames } from './option-names.js'
 import type { RequestEvents } from './request-events.js'
 import { eventOf } from './request-events.js'
 import { upstreamWatches } from './upstream-watch.js'
@@ -155,8 +156,10 @@ export interface Gateway extends Servable, Shells {
  * @example
  * const gateway = createGateway({ router: createRouter({ providers: [openai({ apiKey })] }), kv: await memoryKV() })
  * Bun.serve({ fetch: (request) => gateway.fetch(request), idleTimeout: 0 })
+ * @throws TypeError that names an option which is missing or unknown
  */
 export function createGateway(options: GatewayOptions): Gateway {
+  checkOptions('createGateway', options, optionNames)
   const { router, kv, simulated = false, now = Date.now } = options
   const keys = options.keys ?? gatewayKeys(kv, { now })
   const ledger = options.ledger ?? usageLedger(kv, { now })

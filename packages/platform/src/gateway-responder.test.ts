@@ -80,9 +80,10 @@ describe('a reply by the gateway', () => {
   })
 
   it('is by the next model where there is none of that name', async () => {
-    const { reply, asked } = await setUp(hello)
+    const none = answer({ error: { message: 'The model does not exist', code: 'model_not_found' } }, 404)
+    const { reply, asked } = await setUp((model) => (model === 'no-such-model' ? none : hello()))
     expect(await reply(['no-such-model'])).toBe('Hello')
-    expect(asked()).toEqual(['gpt-4o'])
+    expect(asked()).toEqual(['no-such-model', 'gpt-4o'])
   })
 
   it('is not tried again with another model where something may have been paid', async () => {

@@ -1,6 +1,6 @@
 import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, UsageLedger } from '@turnpike/core'
 import { ApiError, gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
-import { consumeMore, keyLimitsOf } from '@turnpike/core/internal'
+import { checkOptions, consumeMore, keyLimitsOf } from '@turnpike/core/internal'
 import type { CorsOptions, Exchange, Handler, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
 import { createHandler, requireSameOrigin, shells } from '@turnpike/http'
 import type { UserGateway } from './browser-gateway.js'
@@ -22,6 +22,7 @@ import { inTurns } from './turns.js'
 import type { FilesOptions } from './files/options.js'
 import type { Identity } from './identity/identity.js'
 import type { PlatformRoute } from './operation.js'
+import { optionNames } from './option-names.js'
 import type { PlanLimits } from './operations/balances.js'
 import { balanceOperations } from './operations/balances.js'
 import { conversationOperations } from './operations/conversations.js'
@@ -146,8 +147,10 @@ export interface Platform extends Servable, Shells {
  * @example
  * const platform = createPlatform({ kv, identity: passwordAuth({ kv }) })
  * await platform.operations.users.create({ email: 'ada@example.org', password: 'correct horse', role: 'admin' })
+ * @throws TypeError that names an option which is missing or unknown
  */
 export function createPlatform(options: PlatformOptions): Platform {
+  checkOptions('createPlatform', options, optionNames)
   const { kv, identity, gateway, baseUrl, trustedOrigins = [], now = Date.now, bodyLimit = BODY_LIMIT } = options
   const friends = [...trustedOrigins, ...(options.cors?.origins ?? [])]
   const { teams = fixedTeams(), taskPolicy, responder } = options

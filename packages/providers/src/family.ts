@@ -1,4 +1,7 @@
 import type { Capability, Model, Provider } from '@turnpike/core'
+import type { OptionNames } from '@turnpike/core/internal'
+import { checkOptions, unset } from '@turnpike/core/internal'
+import { isModelId, listedModels, modelOf } from './upstream-models.js'
 import type { ProviderOptions } from './provider.js'
 import { createProvider } from './provider.js'
 import type { Transport } from './transport.js'
@@ -7,9 +10,18 @@ import type { UpstreamLimits } from './upstream.js'
 
 /** Options common to all families. */
 export interface FamilyOptions {
-  apiKey: string
+  /**
+   * The key of the API, in visible ASCII. Absent or empty = no key is sent, which only a server at another address than the vendor's allows;
+   * undefined, as a variable of the environment that is not set, is an error.
+   */
+  apiKey?: string | undefined
   /** The base URL of the API. */
-  baseURL?: string
+  baseURL?: string | undefined
+  /**
+   * The ids of its models, or `live`: those that the upstream lists (`GET /models`), at most 2,000. Default the built-in catalogue at the vendor's own
+   * address, `live` at any other (ruling 51). Other ids can be requested as well (docs/routing.md).
+   */
+  models?: readonly string[] | 'live'
   /** The id of the provider in requests; default the name of the family. */
   id?: string
   /** The HTTP client; default {@link fetchTransport}. On Node, `undiciTransport()` needs a fraction of its CPU time. */
@@ -19,42 +31,84 @@ export interface FamilyOptions {
 }
 
 /** The definition of a family. */
-interface Family extends Pick<ProviderOptions, 'owns' | 'endpoints'> {
+interface Family<Options extends FamilyOptions> extends Pick<ProviderOptions, 'owns' | 'endpoints'> {
   id: string
   baseURL: string
+  /** The names of the options that only this family has. */
+  options: OptionNames<Omit<Options, keyof FamilyOptions>>
   /** The authentication headers. */
-  headers(apiKey: string): Record<string, string>
+  credential(apiKey: string): Record<string, string>
+  /** Further headers; default none. */
+  headers?: Record<string, string>
   chat(provider: string): ProviderOptions['chat']
   /** The capabilities of each listed model by its id. */
   catalogue: Record<string, Capability[]>
-  /** Path of the upstream's own list of models. */
+  /** Path of the upstream's own list of models, in one page. */
   modelsPath: string
 }
 
 /** The date of the sources of the models that are listed, and of their limits and prices. */
 export const CATALOGUE_DATE = '2026-11-27'
 
+/** What a header can carry: a line break, as at the end of a file, would make every request fail. */
+const HEADER_VALUE = /^([\x20-\x7e]*[\x21-\x7e])?$/
+
+const common: OptionNames<FamilyOptions> = {
+  apiKey: false,
+  baseURL: false,
+  models: false,
+  id: false,
+  transport: false,
+  limits: false,
+}
+
 /** Lists the models of a family for a provider id. */
 export const listModels = (family: string, provider: string, catalogue: Record<string, Capability[]>): Model[] =>
-  Object.entries(catalogue).map(([id, capabilities]) => ({
-    id,
-    object: 'model',
-    created: Date.parse(CATALOGUE_DATE) / 1000,
-    owned_by: family,
-    provider,
-    capabilities,
-  }))
+  Object.keys(catalogue).map((id) => modelOf(id, { family, provider, catalogue }, Date.parse(CATALOGUE_DATE) / 1000))
 
-/** Creates a provider of a family. */
-export function familyProvider(family: Family, options: FamilyOptions): Provider {
+/** The address of an API. @throws TypeError */
+function hostOf(family: string, baseURL: string): string {
+  const url = URL.canParse(baseURL) ? new URL(baseURL) : undefined
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new TypeError(`${family}: the option "baseURL" must be a URL that begins with http:// or https://`)
+  return url.hostname
+}
+
+/** Checks the options. @returns whether the address is the vendor's own. @throws TypeError that names the option */
+function isAtVendor<Options extends FamilyOptions>(family: Family<Options>, options: Options): boolean {
+  const { id } = family
+  checkOptions<FamilyOptions>(id, options, { ...common, ...family.options })
+  const { apiKey = '', baseURL = family.baseURL, models = 'live' } = options
+  const [host, own] = [hostOf(id, baseURL), hostOf(id, family.baseURL)]
+  const isVendor = host === own || host.endsWith(`.${own}`)
+  if (typeof apiKey !== 'string' || !HEADER_VALUE.test(apiKey))
+    throw new TypeError(
+      `${id}: the option "apiKey" must be visible ASCII characters, without a space or line break at its end`,
+    )
+  const isUnset = 'apiKey' in options && options.apiKey === undefined
+  if (isUnset || (isVendor && apiKey === '')) throw unset(id, 'apiKey')
+  if (models !== 'live' && !(Array.isArray(models) && models.every(isModelId)))
+    throw new TypeError(`${id}: the option "models" must be "live" or a list of ids`)
+  return isVendor
+}
+
+/** Creates a provider of a family. @throws TypeError that names the option which is wrong */
+export function familyProvider<Options extends FamilyOptions>(family: Family<Options>, options: Options): Provider {
+  const isVendor = isAtVendor(family, options)
   const { apiKey, baseURL = family.baseURL, id = family.id, transport = fetchTransport(), limits } = options
+  const { models = isVendor ? undefined : 'live' } = options
+  const known = { family: family.id, provider: id, catalogue: family.catalogue }
   return createProvider({
     id,
     baseURL: baseURL.replace(/\/+$/, ''),
-    headers: { ...family.headers(apiKey), 'user-agent': 'turnpike' },
+    headers: { ...family.headers, ...(apiKey && family.credential(apiKey)), 'user-agent': 'turnpike' },
     chat: family.chat(id),
     endpoints: family.endpoints,
-    models: listModels(family.id, id, family.catalogue),
+    models:
+      models === 'live'
+        ? (body) => listedModels(body, known)
+        : (models?.map((model) => modelOf(model, known)) ?? listModels(family.id, id, family.catalogue)),
+    listsAll: models !== undefined,
     modelsPath: family.modelsPath,
     owns: family.owns,
     transport,

@@ -81,7 +81,7 @@ describe('a call', () => {
   })
 
   it('belongs to a provider with id, models and owns', async () => {
-    const { provider } = setUp({})
+    const provider = openai({ apiKey: 'x' })
     expect(provider.id).toBe('openai')
     expect(provider.owns!('gpt-99')).toBe(true)
     expect((await provider.models({ signal: new AbortController().signal })).length).toBeGreaterThan(0)

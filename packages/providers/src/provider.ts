@@ -8,7 +8,7 @@ import type {
   UpstreamCall,
 } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import { extend, nextTurn, unsupported, withoutNulls } from '@turnpike/core/internal'
+import { extend, nextTurn, unset, unsupported, withoutNulls } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './events.js'
 import { billed, malformed } from './failures.js'
@@ -31,8 +31,10 @@ export interface ProviderOptions extends Omit<Upstream, 'errors'> {
   chat: ChatAdapter
   /** Creates the endpoints besides chat; default none. */
   endpoints?: ((upstream: Upstream, refusals: Refusals) => Endpoints) | undefined
-  /** The models that the provider lists. */
-  models: Model[]
+  /** The models that the provider lists, or what reads them from the JSON of the upstream's own list, at `modelsPath`. */
+  models: Model[] | ((body: object) => Model[])
+  /** Whether these are all that it has; default where the upstream is asked for them. See {@link Provider.listsAll}. */
+  listsAll?: boolean
   /** Path of the upstream's own list of models, for `check`; default none: the provider cannot be checked. */
   modelsPath?: string
   /** Whether a model belongs to this provider. */
@@ -41,6 +43,10 @@ export interface ProviderOptions extends Omit<Upstream, 'errors'> {
 
 /** Default of `limits.event`, in characters. */
 const EVENT_LIMIT = 16 * 1024 * 1024
+
+/** Most bytes of an upstream's list of models, and most values: the longest known lists have less than a tenth of that. */
+const LIST_BYTES = 8 * 1024 * 1024
+const LIST_VALUES = 200_000
 
 const PIECE = 64 * 1024
 
@@ -78,6 +84,8 @@ export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
  */
 export function createProvider(options: ProviderOptions): Provider {
   const { id: provider, chat, models, modelsPath, owns, limits } = options
+  const { listsAll = typeof models === 'function' } = options
+  if (typeof models === 'function' && modelsPath === undefined) throw unset('createProvider', 'modelsPath')
   // Built once, because spreading objects per request costs several microseconds.
   const headers = {
     ...options.headers,
@@ -88,6 +96,11 @@ export function createProvider(options: ProviderOptions): Provider {
   }
   const forStream = { ...headers, accept: 'text/event-stream' }
   const upstream: Upstream = { ...options, headers, errors: chat.errors }
+  const forList: Upstream = { ...upstream, limits: { answer: LIST_BYTES } }
+
+  /** Reads the upstream's own list of models. */
+  const askFor = <T>(read: (body: object) => T, call: UpstreamCall): Promise<T> =>
+    callJson(forList, { path: modelsPath!, notes: [] }, call, () => undefined, read, undefined, LIST_VALUES)
 
   const refusals = new Refusals()
 
@@ -184,18 +197,10 @@ export function createProvider(options: ProviderOptions): Provider {
   return {
     id: provider,
     owns,
-    models: async () => models,
+    models: typeof models === 'function' ? (call) => askFor(models, call) : async () => models,
+    ...(listsAll && { listsAll }),
     learnt: () => refusals.list(),
-    ...(modelsPath !== undefined && {
-      check: (call) =>
-        callJson(
-          upstream,
-          { path: modelsPath, notes: [] },
-          call,
-          () => undefined,
-          () => undefined,
-        ),
-    }),
+    ...(modelsPath !== undefined && { check: (call) => askFor(() => undefined, call) }),
     chat: {
       oneChoice: chat.oneChoice,
       ...(chat.oneChoice && { prepare }),

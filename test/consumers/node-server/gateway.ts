@@ -4,8 +4,8 @@ import { createRouter, openai } from '@turnpike/providers'
 import { undiciTransport } from '@turnpike/providers/undici'
 
 const provider = openai({
-  apiKey: process.env.OPENAI_API_KEY!,
-  baseURL: process.env.OPENAI_BASE_URL ?? 'https://api.openai.com/v1',
+  apiKey: process.env.OPENAI_API_KEY,
+  baseURL: process.env.OPENAI_BASE_URL,
   transport: undiciTransport(),
 })
 const kv = await memoryKV()

@@ -7,6 +7,9 @@ describe('a price table', () => {
     'openai/gpt-x': { input: 1 },
     'openai/gpt-x-2024-05-13': { input: 5 },
     'acme/models/y': { input: 3 },
+    '*/llama': { input: 7 },
+    '*/meta/llama:1b': { input: 8 },
+    'acme/llama': { input: 9 },
   })
 
   it.each<[string, string, Price | undefined]>([
@@ -24,6 +27,12 @@ describe('a price table', () => {
     ['openai', 'gpt-x-2024', undefined],
     ['openai', 'gpt-x-2024-08-06-preview', undefined],
     ['anthropic', 'gpt-x', undefined],
+    ['local', 'llama', { input: 7 }],
+    ['local', 'llama:latest', { input: 7 }],
+    ['acme', 'llama:latest', { input: 9 }],
+    ['local', 'meta/llama:1b', { input: 8 }],
+    ['local', 'llama:1b', undefined],
+    ['*', '*', undefined],
     ['__proto__', '__proto__', undefined],
     ['', 'constructor', undefined],
   ])('returns for %s/%s: %j', (provider, model, price) => {

@@ -4,17 +4,19 @@ import { parsePrices } from './parse-prices.js'
 import type { Origin, Price, PriceRow, PriceTable } from './price.js'
 
 /**
- * Removes the date or number of a version from a model id: `gpt-4o-2024-08-06` becomes `gpt-4o`, `gemini-x-001` becomes `gemini-x`, and
- * `claude-x-20250929`, Vertex AI's `claude-x@20250929` and `claude-x-latest` become `claude-x`.
+ * Removes the date or number of a version from a model id: `gpt-4o-2024-08-06` becomes `gpt-4o`, `gemini-x-001` becomes `gemini-x`,
+ * `claude-x-20250929`, Vertex AI's `claude-x@20250929` and `claude-x-latest` become `claude-x`,
+ * and `llama3.2:latest` becomes `llama3.2`.
  */
 export const undated = (model: string): string =>
-  model.replace(/[-@](\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$|@default$/, '')
+  model.replace(/[-@](\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$|@default$|:latest$/, '')
 
 const sortKeys = (_: string, value: unknown): unknown =>
   isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value
 
 /**
- * Creates a table from rows by `provider/model`, in US dollars per million units. A dated id without a row uses the row of the undated id.
+ * Creates a table from rows by `provider/model`, in US dollars per million units. A dated id without a row uses the row of the undated id, and a
+ * model without either that of the provider `*`, which is for all.
  * @param origin the origin of the rows; default the host, since now
  * @param originOf the origin of a row by its id, if the rows have several; default `origin`
  * @throws RangeError that names the invalid row and field
@@ -36,19 +38,23 @@ export function priceTable(
       byTier.get(name)!.set(id, own)
     }
   }
+  const known = (id: string): string | undefined => (prices.has(id) ? id : undefined)
+  /** The name of the row of a model: a dated id with a row of its own has the service tiers of that row only. */
+  const rowOf = (provider: string, model: string): string =>
+    known(`${provider}/${model}`) ??
+    known(`${provider}/${undated(model)}`) ??
+    known(`*/${model}`) ??
+    `*/${undated(model)}`
   return {
     version: fnv1a(JSON.stringify(parsed, sortKeys)),
     origin,
     price(provider, model, serviceTier) {
-      const id = `${provider}/${model}`
-      const base = `${provider}/${undated(model)}`
-      if (serviceTier === undefined) return prices.get(id) ?? prices.get(base)
-      // A dated id with a row of its own has the service tiers of that row only.
-      return byTier.get(serviceTier)?.get(prices.has(id) ? id : base)
+      const row = rowOf(provider, model)
+      return serviceTier === undefined ? prices.get(row) : byTier.get(serviceTier)?.get(row)
     },
     originOf(provider, model) {
-      const id = [`${provider}/${model}`, `${provider}/${undated(model)}`].find((one) => prices.has(one))
-      return id === undefined ? undefined : originOf(id)
+      const row = known(rowOf(provider, model))
+      return row === undefined ? undefined : originOf(row)
     },
   }
 }

@@ -25,6 +25,7 @@ export const Model = v.looseObject({
   id: v.string(),
   object: v.literal('model'),
   provider: v.string(),
+  /** Empty = not known, as of models that only their upstream lists. */
   capabilities: v.array(Capability),
   created: integer,
   owned_by: v.string(),

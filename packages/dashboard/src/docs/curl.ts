@@ -1,4 +1,4 @@
-import { inShell } from '../in-shell.js'
+import { inShell } from '@turnpike/ui/in-shell'
 import type { Operation } from './document.js'
 import { answerTypes, fillPath, isStream, resolve, tokenOf, upper } from './document.js'
 import { bodyOf, isFile } from './example.js'

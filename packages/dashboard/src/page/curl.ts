@@ -1,4 +1,4 @@
-import { inShell } from '../in-shell.js'
+import { inShell } from '@turnpike/ui'
 import type { RequestEvent } from './answers.js'
 
 /** What stands for the content of a request, which the gateway does not keep. */
@@ -36,5 +36,5 @@ export function curlOf({
 }
 
 /** A first request, for whoever has a key. */
-export const firstCurl = (): string =>
-  curlOf({ method: 'POST', route: '/v1/chat/completions', task: 'chat', requested_model: 'gpt-4o-mini' })
+export const firstCurl = (model: string): string =>
+  curlOf({ method: 'POST', route: '/v1/chat/completions', task: 'chat', requested_model: model })

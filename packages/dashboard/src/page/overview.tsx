@@ -8,6 +8,7 @@ import {
   Figure,
   linkTo,
   Loaded,
+  modelToTry,
   Notice,
   numberColumn,
   Page,
@@ -22,7 +23,7 @@ import {
   useData,
 } from '@turnpike/ui'
 import { useMemo } from 'preact/hooks'
-import type { Metrics, MetricsAnswer } from './answers.js'
+import type { Metrics, MetricsAnswer, PricingAnswer } from './answers.js'
 import { Chart } from './chart.js'
 import { firstCurl } from './curl.js'
 import { read } from './api.js'
@@ -41,16 +42,21 @@ const views = {
 type View = keyof typeof views
 const viewNames = Object.entries(views).map(([key, { name }]) => [key as View, name] as const)
 
-const FirstRun = () => (
-  <section class="panel">
-    <Empty title="No request yet">
-      <p>Send one with a gateway key. The first start of the server printed one; Keys lists all.</p>
-    </Empty>
-    <div class="body">
-      <Code text={firstCurl()} label="A first request" />
-    </div>
-  </section>
-)
+function FirstRun() {
+  const pricing = useData((signal) => read<PricingAnswer>('pricing', signal), [])
+  return (
+    <section class="panel">
+      <Empty title="No request yet">
+        <p>Send one with a gateway key. The first start of the server printed one; Keys lists all.</p>
+      </Empty>
+      <div class="body">
+        <Loaded data={pricing}>
+          {({ models }) => <Code text={firstCurl(modelToTry(models.map(({ id }) => id)))} label="A first request" />}
+        </Loaded>
+      </div>
+    </section>
+  )
+}
 
 type Provider = MetricsAnswer['providers'][number]
 const providerColumns: Column<Provider>[] = [

@@ -7,6 +7,7 @@ import {
   ErrorNotice,
   Field,
   Loaded,
+  modelToTry,
   Page,
   Panel,
   route,
@@ -17,7 +18,7 @@ import {
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import type { BalancerAnswer, Choice, ProvidersAnswer, Simulated } from './answers.js'
+import type { BalancerAnswer, Choice, PricingAnswer, ProvidersAnswer, Simulated } from './answers.js'
 import { Candidates, ChoiceFacts } from './choices.js'
 import { read, send } from './api.js'
 
@@ -27,7 +28,8 @@ const PICTURE = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA='
 const TOKEN = 'word'
 
 interface Asked {
-  model: string
+  /** Undefined until one is chosen. */
+  model: string | undefined
   provider: string
   promptTokens: number
   maxTokens: number
@@ -36,7 +38,7 @@ interface Asked {
 }
 
 /** A chat completion request as described in the form. */
-const requestOf = ({ model, provider, promptTokens, maxTokens, tools, picture }: Asked) => {
+const requestOf = (model: string, { provider, promptTokens, maxTokens, tools, picture }: Asked) => {
   const text = TOKEN.repeat(promptTokens)
   const parts = [
     { type: 'text', text },
@@ -55,18 +57,21 @@ const requestOf = ({ model, provider, promptTokens, maxTokens, tools, picture }:
 
 function Simulate({ groups, providers }: { groups: string[]; providers: string[] }) {
   const [asked, setAsked] = useState<Asked>({
-    model: route.value.query.get('model') ?? groups[0] ?? 'gpt-4o-mini',
+    model: route.value.query.get('model') ?? groups[0],
     provider: 'auto',
     promptTokens: 1000,
     maxTokens: 500,
     tools: false,
     picture: false,
   })
+  const pricing = useData((signal) => read<PricingAnswer>('pricing', signal), [])
+  const models = [...new Set(pricing.value?.models.map(({ id }) => id))]
+  const model = asked.model ?? modelToTry(models)
   const [result, setResult] = useState<Simulated>()
   const set = (fields: Partial<Asked>): void => setAsked({ ...asked, ...fields })
   const simulate = useAction(async () => {
     setResult(undefined)
-    const response = await send('admin/balancer/simulate', { method: 'POST', body: requestOf(asked) })
+    const response = await send('admin/balancer/simulate', { method: 'POST', body: requestOf(model, asked) })
     setResult((await response.json()) as Simulated)
   })
   return (
@@ -81,12 +86,20 @@ function Simulate({ groups, providers }: { groups: string[]; providers: string[]
         <div class="fields">
           <Field label="Model or group">
             {(ids) => (
-              <input
-                {...ids}
-                value={asked.model}
-                required
-                onInput={(event) => set({ model: event.currentTarget.value })}
-              />
+              <>
+                <input
+                  {...ids}
+                  list="models"
+                  value={model}
+                  required
+                  onInput={(event) => set({ model: event.currentTarget.value })}
+                />
+                <datalist id="models">
+                  {[...groups, ...models].map((id) => (
+                    <option key={id} value={id} />
+                  ))}
+                </datalist>
+              </>
             )}
           </Field>
           <Field label="Provider">

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRouter, openai } from '@turnpike/providers'
+import { fakeOpenAI } from '@turnpike/providers/testing'
 import { answer, errorOf, testGateway } from '../../../../test/support/gateway.js'
 
 const user = { role: 'user', content: 'Hi' }
@@ -69,7 +70,9 @@ describe('an invalid request', () => {
   })
 
   it('with an unknown model or provider is refused', async () => {
-    const { chat, upstream } = await testGateway()
+    const upstream = fakeOpenAI()
+    const providers = ['openai', 'other'].map((id) => openai({ id, apiKey: 'any', transport: upstream.transport }))
+    const { chat } = await testGateway({ router: createRouter({ providers }) })
     const model = await chat({ model: 'claude-unknown' })
     expect([model.status, await errorOf(model)]).toEqual([
       400,
@@ -82,7 +85,7 @@ describe('an invalid request', () => {
     const provider = await chat({ provider: 'anthropic' })
     expect([provider.status, await errorOf(provider)]).toEqual([
       400,
-      invalid('Unknown provider; the configured ones are "openai", "auto"'),
+      invalid('Unknown provider; the configured ones are "openai", "other", "auto"'),
     ])
     expect(upstream.requests).toEqual([])
   })
@@ -253,7 +256,7 @@ describe('an upstream that fails', () => {
   })
 
   it('because of an internal error is reported without details', async () => {
-    const router = createRouter({ providers: [] })
+    const router = createRouter({ providers: [openai({ apiKey: 'any' })] })
     const broken = { ...router, candidates: () => Promise.reject(new Error(secret)) }
     const { chat, errors } = await testGateway({ router: broken })
     const response = await chat()

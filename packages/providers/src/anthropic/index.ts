@@ -14,7 +14,7 @@ import { streamDecoder } from './stream.js'
 /** Options of {@link anthropic}. */
 export interface AnthropicOptions extends FamilyOptions {
   /** The base URL of the API, without `/v1`; default `https://api.anthropic.com`. */
-  baseURL?: string
+  baseURL?: string | undefined
   /**
    * The maximum output tokens of a model that the adapter does not know, as a public table tells them; default that of the newest
    * known model for newer ones, else 4,096.
@@ -35,9 +35,11 @@ export const anthropicChat = (provider: string, maxOutput?: AnthropicOptions['ma
 const family = {
   id: 'anthropic',
   baseURL: 'https://api.anthropic.com',
-  headers: (apiKey: string) => ({ 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }),
+  options: { maxOutput: false } as const,
+  credential: (apiKey: string) => ({ 'x-api-key': apiKey }),
+  headers: { 'anthropic-version': '2023-06-01' },
   catalogue: anthropicCatalogue,
-  modelsPath: '/v1/models',
+  modelsPath: '/v1/models?limit=1000',
   owns: isAnthropicModel,
 }
 

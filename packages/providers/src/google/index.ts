@@ -17,7 +17,7 @@ import { streamDecoder } from './stream.js'
 /** Options of {@link google}. */
 export interface GoogleOptions extends FamilyOptions {
   /** The base URL of the API, including `/v1beta`; default `https://generativelanguage.googleapis.com/v1beta`. */
-  baseURL?: string
+  baseURL?: string | undefined
   /** Fetches images at https URLs, which Gemini does not do; without it they are rejected. See `@turnpike/providers/remote-content`. */
   remoteContent?: RemoteContent
   /** The endpoints besides chat, such as `googleEndpoints()`; default none. */
@@ -46,9 +46,10 @@ export const googleChat = (provider: string, remoteContent?: RemoteContent): Cha
 const family = {
   id: 'google',
   baseURL: 'https://generativelanguage.googleapis.com/v1beta',
+  options: { remoteContent: false, endpoints: false } as const,
   // The key is sent in a header and not in the query, because URLs are logged.
-  headers: (apiKey: string) => ({ 'x-goog-api-key': apiKey }),
-  modelsPath: '/models',
+  credential: (apiKey: string) => ({ 'x-goog-api-key': apiKey }),
+  modelsPath: '/models?pageSize=1000',
   owns: isGoogleModel,
 }
 

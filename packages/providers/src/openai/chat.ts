@@ -110,7 +110,7 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
 /** Options of {@link openaiChat}. */
 export interface ChatOptions {
   /** The address of the server, by which its differences are known; default OpenAI's. */
-  baseURL?: string
+  baseURL?: string | undefined
   /**
    * For servers without a reasoning parser: thoughts at the beginning of the content, in `<think>…</think>` or the tags of other models, become
    * `reasoning_content`. `open` = the prompt has the opening tag, as by the templates of DeepSeek R1 and QwQ, and the answer begins within it.

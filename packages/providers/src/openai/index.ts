@@ -18,13 +18,14 @@ export type { ChatOptions } from './chat.js'
 /** Options of {@link openai}. */
 export interface OpenAIOptions extends FamilyOptions, ChatOptions {
   /** The base URL of the API, including `/v1`; default `https://api.openai.com/v1`. */
-  baseURL?: string
+  baseURL?: string | undefined
 }
 
 const family = {
   id: 'openai',
   baseURL: OPENAI,
-  headers: (apiKey: string) => ({ authorization: `Bearer ${apiKey}` }),
+  options: { thinkTags: false } as const,
+  credential: (apiKey: string) => ({ authorization: `Bearer ${apiKey}` }),
   endpoints: (upstream: Upstream, refusals: Refusals) => ({
     embeddings: embeddings(upstream, refusals),
     images: images(upstream),

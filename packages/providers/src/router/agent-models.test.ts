@@ -69,7 +69,6 @@ describe('the models for agents', () => {
       ['google/gemini-4-argon', 'anthropic/claude-sonnet-5-5'],
     ],
     ['two keys of one provider', [families.openai, openai(key)], ['openai/gpt-5.4-mini']],
-    ['none', [], []],
   ])('of %s are of a middle size', async (_, providers, expected) =>
     expect(await agentModels(providers)).toEqual(expected),
   )

@@ -6,7 +6,7 @@ export interface Candidate {
   target: Target
   /** Whether its provider supports the request; true if the provider cannot tell. */
   fits: boolean
-  /** Its entry in the catalogue; undefined if it is not listed. */
+  /** Its entry in the catalogue; undefined if it is not listed, or not with what it can do. */
   model: Model | undefined
   /** Maximum tokens of prompt and answer together, and of the answer alone; undefined if unknown. */
   context: number | undefined

@@ -1,16 +1,33 @@
 import type { ApiError, Model, Need, Provider } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
+import { MODEL_ID_LENGTH } from '../upstream-models.js'
+import type { Lists } from './listings.js'
 
 /** Aliases of provider ids. */
 const aliases: Record<string, string> = { gemini: 'google' }
 
-/** Maximum length of a model id in characters: it is in usage records and in a response header. */
-const ID_LENGTH = 256
-
 const invalidModel = (message: string): ApiError => invalid(message, { code: 'model_not_found' })
 
-/** The listed models by model id, then by provider id. */
-export type Catalogue = ReadonlyMap<string, ReadonlyMap<string, Model>>
+/** What is known of the models of all providers. */
+export interface Catalogue extends Pick<Lists, 'unlisted'> {
+  /** The listed models by model id, then by provider id. */
+  listed: ReadonlyMap<string, ReadonlyMap<string, Model>>
+}
+
+/** The tag that Ollama and Docker take for granted: `llama3.2` is `llama3.2:latest`. */
+const TAG = ':latest'
+
+/** Sorts models by id. Those with the tag {@link TAG} are found without it too. */
+export function catalogueOf(models: Model[], unlisted: ReadonlySet<string>): Catalogue {
+  const listed = new Map<string, Map<string, Model>>()
+  const add = (id: string, model: Model): void => {
+    const of = listed.get(id) ?? new Map<string, Model>()
+    if (!of.has(model.provider)) listed.set(id, of.set(model.provider, model))
+  }
+  for (const model of models) add(model.id, model)
+  for (const model of models) if (model.id.endsWith(TAG)) add(model.id.slice(0, -TAG.length), model)
+  return { listed, unlisted }
+}
 
 /** A provider instance and the model id to request from it. */
 export interface Place {
@@ -46,27 +63,51 @@ export function directory(byId: ReadonlyMap<string, Provider[]>, groups: Readonl
     return slash > 0 ? idOf(asked.slice(0, slash)) : undefined
   }
 
-  /** The providers that list a model, else those to whose family it belongs. */
-  const ownersOf = (known: Catalogue, model: string): string[] => {
-    const listing = known.get(model)
-    return listing ? [...listing.keys()] : [...byId.keys()].filter((id) => byId.get(id)![0]!.owns?.(model))
+  /** Whether a model belongs to the family of a provider. */
+  const owns = (id: string, model: string): boolean => byId.get(id)![0]!.owns?.(model) === true
+
+  /** The providers that list a model, else those to whose family it belongs, else those whose lists are not known. */
+  const ownersOf = ({ listed, unlisted }: Catalogue, model: string): string[] => {
+    const listing = listed.get(model)
+    if (listing) return [...listing.keys()]
+    const ids = [...byId.keys()]
+    const family = ids.filter((id) => owns(id, model))
+    // The vendor has models that its catalogue does not list yet; what others have, they list.
+    const vendors = family.filter((id) => !byId.get(id)![0]!.listsAll)
+    if (vendors.length > 0) return vendors
+    return family.length > 0 ? family : ids.filter((id) => unlisted.has(id))
   }
 
-  const serving = (known: Catalogue, asked: string, wanted: string | undefined): Place[] => {
+  const at = (id: string, model: string): Place[] => instances(id).map((provider) => ({ provider, model }))
+
+  /** The providers of a model id, with the ids that they are sent. */
+  const serving = (known: Catalogue, asked: string, wanted?: string): Place[] => {
     const prefix = prefixOf(asked)
     const rest = prefix === undefined ? asked : asked.slice(asked.indexOf('/') + 1)
-    const at = (id: string, model: string): Place[] => instances(id).map((provider) => ({ provider, model }))
-    // Some providers list model ids that begin with another provider's name.
-    if (wanted !== undefined) return at(wanted, prefix !== wanted && known.get(asked)?.has(wanted) ? asked : rest)
-    if (prefix !== undefined) return at(prefix, rest)
+    // Some providers list model ids that begin with their own or with another provider's name.
+    const listing = known.listed.get(asked)
+    if (wanted !== undefined) return at(wanted, listing?.has(wanted) ? asked : rest)
+    if (prefix !== undefined) {
+      const isOwn = listing?.has(prefix)
+      // Where only others list such an id, it is not theirs if the named provider has the model, or may have it.
+      const hasRest = known.listed.get(rest)?.has(prefix) || owns(prefix, rest)
+      if (!listing || (!isOwn && hasRest)) return at(prefix, rest)
+    }
     const ids = ownersOf(known, asked)
     return ids.length === 1 ? at(ids[0]!, asked) : ids.flatMap((id) => at(id, asked))
+  }
+
+  /** The providers of a model that a request names: where nobody is known to have it, the only provider there is (ruling 51). */
+  const servingAny = (known: Catalogue, asked: string, wanted: string | undefined): Place[] => {
+    const places = serving(known, asked, wanted)
+    const [only, ...others] = places.length === 0 ? byId.keys() : []
+    return only !== undefined && others.length === 0 ? at(only, asked) : places
   }
 
   /** The members of a group, in order of preference. */
   const membersOf = (known: Catalogue, members: string[]): Place[] =>
     members
-      .flatMap((id) => serving(known, id, undefined))
+      .flatMap((id) => serving(known, id))
       // A group may contain the same model under two names.
       .filter((one, i, all) => i === all.findIndex((o) => o.provider === one.provider && o.model === one.model))
 
@@ -78,11 +119,11 @@ export function directory(byId: ReadonlyMap<string, Provider[]>, groups: Readonl
       const allowed = [...byId.keys(), 'auto'].map((id) => `"${id}"`).join(', ')
       throw invalid(`Unknown provider; the configured ones are ${allowed}`)
     }
-    if (model.length > ID_LENGTH) throw invalidModel(`A model id has at most ${ID_LENGTH} characters`)
+    if (model.length > MODEL_ID_LENGTH) throw invalidModel(`A model id has at most ${MODEL_ID_LENGTH} characters`)
     const group = groups.get(model)
     const places = group
       ? membersOf(known, group).filter(({ provider: { id } }) => !wanted || id === wanted)
-      : serving(known, model, wanted)
+      : servingAny(known, model, wanted)
     const isAble = ({ provider, model }: Place): boolean => task in provider && model !== ''
     // Mostly all are: `filter` would allocate more than the rest of this.
     const able = places.every(isAble) ? places : places.filter(isAble)
@@ -90,5 +131,5 @@ export function directory(byId: ReadonlyMap<string, Provider[]>, groups: Readonl
     return able
   }
 
-  return { idOf, prefixOf, ownersOf, membersOf, placesOf, rotate }
+  return { idOf, serving, membersOf, placesOf, rotate }
 }

@@ -3,13 +3,15 @@ import { CATALOGUE_DATE } from '../family.js'
 import type { Catalogue, Place } from './directory.js'
 
 /**
- * A group as a model: of the provider of its first member, and able to do what each listed member is, since any of them may answer.
+ * A group as a model: of the provider of its first member, and able to do what each member is of which that is known, since any may answer.
  * Undefined without members.
  */
 export function groupModel(id: string, places: Place[], known: Catalogue): Model | undefined {
   const [first] = places
   if (!first) return undefined
-  const listed = places.flatMap(({ provider, model }) => known.get(model)?.get(provider.id) ?? [])
+  const listed = places
+    .flatMap(({ provider, model }) => known.listed.get(model)?.get(provider.id) ?? [])
+    .filter(({ capabilities }) => capabilities.length > 0)
   const can = (capability: Capability): boolean => listed.every(({ capabilities }) => capabilities.includes(capability))
   return {
     id,

@@ -13,8 +13,8 @@ const duration_ms = expect.any(Number) as number
 
 const families = [
   { id: 'openai', make: openai, fake: fakeOpenAI, path: '/v1/models', invalidKey: 401 },
-  { id: 'anthropic', make: anthropic, fake: fakeAnthropic, path: '/v1/models', invalidKey: 401 },
-  { id: 'google', make: google, fake: fakeGoogle, path: '/v1beta/models', invalidKey: 400 },
+  { id: 'anthropic', make: anthropic, fake: fakeAnthropic, path: '/v1/models?limit=1000', invalidKey: 401 },
+  { id: 'google', make: google, fake: fakeGoogle, path: '/v1beta/models?pageSize=1000', invalidKey: 400 },
 ]
 
 const json = (status: number, body: unknown = {}): FakeAnswer => ({

@@ -1,5 +1,6 @@
 import type { Choice, Model, Need, PriceSource, PriceTable, Provider, Router, Target, Task } from '@turnpike/core'
-import { extend, undated, unsupported } from '@turnpike/core/internal'
+import type { OptionNames } from '@turnpike/core/internal'
+import { checkOptions, extend, isObject, undated, unsupported } from '@turnpike/core/internal'
 import { builtInPrices, limitsOf } from '../catalogue.js'
 import { fidelityOf } from '../fidelity.js'
 import type { AttemptOptions } from './attempt.js'
@@ -8,10 +9,12 @@ import type { Candidate, Ranking } from './candidates.js'
 import { byCost, inOrder } from './candidates.js'
 import { Choices } from './choices.js'
 import type { Catalogue, Place } from './directory.js'
-import { directory } from './directory.js'
+import { catalogueOf, directory } from './directory.js'
 import { groupModel } from './group-model.js'
 import type { HealthOptions } from './health.js'
 import { Health } from './health.js'
+import type { Lists } from './listings.js'
+import { Listings } from './listings.js'
 import { midSize } from './mid-size.js'
 import { probe } from './probe.js'
 
@@ -33,6 +36,29 @@ export interface RouterOptions extends AttemptOptions, HealthOptions {
   defaults?: { agent?: string; agentAlternative?: string }
 }
 
+const names: OptionNames<RouterOptions> = {
+  providers: true,
+  prices: false,
+  groups: false,
+  defaults: false,
+  retries: false,
+  maxWaitMs: false,
+  failoverStatuses: false,
+  failures: false,
+  restMs: false,
+  now: false,
+}
+
+/** @throws TypeError that names the option which is wrong */
+function checkRouterOptions(options: RouterOptions): void {
+  checkOptions('createRouter', options, names)
+  const { providers } = options
+  if (!Array.isArray(providers) || providers.length === 0)
+    throw new TypeError('createRouter: the option "providers" is an empty list')
+  if (!providers.every(isObject))
+    throw new TypeError('createRouter: the option "providers" has something that is no provider')
+}
+
 const tasks: Task[] = ['chat', 'embeddings', 'images', 'speech', 'transcription']
 
 /** A model id without the prefix `models/` of Google's own ids. */
@@ -41,9 +67,11 @@ const plainId = (model: string): string => (model.startsWith('models/') ? model.
 /**
  * Creates a router. It selects providers by the `provider` field, else by the prefix of the model id (`openai/gpt-4o`), else by the
  * catalogue, else by the families whose ids match. Among several, `auto` prefers the cheapest; otherwise the configured order decides.
+ * @throws TypeError that names an option which is missing or unknown
  * @example createRouter({ providers: [openai({ apiKey })] })
  */
 export function createRouter(options: RouterOptions): Router {
+  checkRouterOptions(options)
   const { providers, now = Date.now, prices = builtInPrices(now) } = options
   const groups = new Map(Object.entries(options.groups ?? {}))
   const health = new Health(options)
@@ -57,51 +85,42 @@ export function createRouter(options: RouterOptions): Router {
     byId.set(id, [...(byId.get(id) ?? []), provider])
   }
 
-  const { idOf, prefixOf, ownersOf, membersOf, placesOf, rotate } = directory(byId, groups)
+  const { idOf, serving, membersOf, placesOf, rotate } = directory(byId, groups)
+  const listings = new Listings(byId, now)
 
-  /** The models that the providers list themselves. */
-  const ownModels = async (): Promise<Model[]> => {
-    // Nothing aborts it. Made here, because Workers allow no signal before the first request.
-    const { signal } = new AbortController()
-    return (await Promise.all([...byId.values()].map(([provider]) => provider!.models({ signal })))).flat()
-  }
-
-  /** Adds the models that a public table tells of and a provider does not list, where they are of its id and family and do what it is asked for. */
+  /**
+   * Adds the models that a public table tells of and a provider does not list, where they are of its id and family and do what it is asked for, and
+   * what others can do of which that is not known.
+   */
   const withTold = (own: Model[], told: PriceTable['models'] = {}): Model[] => {
     const known = new Set(own.map(({ provider, id }) => `${provider}/${id}`))
     const added = Object.entries(told).flatMap(([name, { capabilities, created }]): Model[] => {
       const provider = name.slice(0, name.indexOf('/'))
       const id = name.slice(provider.length + 1)
       const [instance] = byId.get(provider) ?? []
-      const isOffered = instance?.owns?.(id) && capabilities.some((capability) => capability in instance)
+      const isOffered =
+        instance?.owns?.(id) && !instance.listsAll && capabilities.some((capability) => capability in instance)
       return !isOffered || known.has(name) || known.has(undated(name))
         ? []
         : [{ id, object: 'model', created, owned_by: provider, provider, capabilities }]
     })
-    return [...own, ...added]
+    const completed = own.map((model): Model => {
+      const facts = model.capabilities.length === 0 && told[`${model.provider}/${model.id}`]
+      return facts ? { ...model, created: model.created || facts.created, capabilities: facts.capabilities } : model
+    })
+    return [...completed, ...added]
   }
-  const listed = async (): Promise<Model[]> => withTold(await ownModels(), prices.table().models)
 
-  /** What the providers list, as it was read first. */
-  let own: Model[] | undefined
-  /** The catalogue of these and of what a table tells. */
-  let made: { told: PriceTable['models']; catalogue: Catalogue } | undefined
+  /** What the lists and what a table tells come to. */
+  let made: { lists: Lists; told: PriceTable['models']; models: Model[]; catalogue: Catalogue } | undefined
 
-  /** The listed models by model id, then by provider id; undefined until what the providers list has been read. */
-  const knownCatalogue = ({ models: told }: PriceTable): Catalogue | undefined => {
-    if (!own || (made && made.told === told)) return made?.catalogue
-    const catalogue = new Map<string, Map<string, Model>>()
-    for (const model of withTold(own, told)) {
-      const of = catalogue.get(model.id) ?? new Map<string, Model>()
-      catalogue.set(model.id, of.set(model.provider, model))
-    }
-    made = { told, catalogue }
-    return catalogue
+  const join = (lists: Lists, { models: told }: PriceTable): NonNullable<typeof made> => {
+    if (made?.lists === lists && made.told === told) return made
+    const models = withTold(lists.models, told)
+    return (made = { lists, told, models, catalogue: catalogueOf(models, lists.unlisted) })
   }
-  const readCatalogue = async (table: PriceTable): Promise<Catalogue> => {
-    own ??= await ownModels()
-    return knownCatalogue(table)!
-  }
+  const readModels = async (): Promise<Model[]> => join(await listings.read(), prices.table()).models
+  const readCatalogue = async (table: PriceTable): Promise<Catalogue> => join(await listings.read(), table).catalogue
 
   /** The groups that have a member, as models. */
   const groupModels = async (): Promise<Model[]> => {
@@ -127,11 +146,12 @@ export function createRouter(options: RouterOptions): Router {
       const { provider, model } = place
       const id = plainId(model)
       const target = targetOf(table, place)
+      const listed = byPrice ? known.listed.get(id)?.get(provider.id) : undefined
       const { context, maxOutput } = (byPrice && target.limits?.()) || {}
       return {
         target,
         fits: provider.fits?.(need) !== false,
-        model: byPrice ? known.get(id)?.get(provider.id) : undefined,
+        model: listed && listed.capabilities.length > 0 ? listed : undefined,
         context,
         maxOutput,
         healthy: health.available(provider),
@@ -153,12 +173,12 @@ export function createRouter(options: RouterOptions): Router {
   }
 
   return {
-    // Synchronous once the catalogue has been read.
+    // Synchronous once the lists have been read.
     candidates(need, requestId) {
       const table = prices.table()
-      const known = knownCatalogue(table)
-      return known
-        ? choose(known, table, need, requestId)
+      const lists = listings.known()
+      return lists
+        ? choose(join(lists, table).catalogue, table, need, requestId)
         : readCatalogue(table).then((read) => choose(read, table, need, requestId))
     },
     async preview(need) {
@@ -182,7 +202,7 @@ export function createRouter(options: RouterOptions): Router {
     },
     report: (target, error) => health.report(target, error),
     async models({ provider } = {}) {
-      const all = await listed()
+      const all = await readModels()
       return provider === undefined ? all : all.filter((model) => model.provider === idOf(provider))
     },
     async groups({ provider } = {}) {
@@ -192,21 +212,24 @@ export function createRouter(options: RouterOptions): Router {
     async model(id) {
       const group = groups.has(id) && (await groupModels()).find((one) => one.id === id)
       if (group) return group
-      const model = (await listed()).find((one) => one.id === id || `${one.provider}/${one.id}` === id)
-      const { chat } = model?.capabilities.includes('chat') ? byId.get(model.provider)![0]! : {}
-      return model && chat ? extend(model, { fidelity: fidelityOf(chat, model.id) }) : model
+      const known = await readCatalogue(prices.table())
+      const [model] = serving(known, id).flatMap((place) => known.listed.get(place.model)?.get(place.provider.id) ?? [])
+      if (!model) return undefined
+      const { capabilities } = model
+      const { chat } = capabilities.length === 0 || capabilities.includes('chat') ? byId.get(model.provider)![0]! : {}
+      return chat ? extend(model, { fidelity: fidelityOf(chat, model.id) }) : model
     },
     async agentModels() {
       const table = prices.table()
-      const known = await readCatalogue(table)
+      const { models, catalogue } = join(await listings.read(), table)
       const midSizes = [...byId.keys()].flatMap((id) => {
-        const listed = [...known.values()].flatMap((of) => of.get(id) ?? [])
+        const listed = models.filter(({ provider }) => provider === id)
         return midSize(listed, (model) => table.price(id, plainId(model.id))) ?? []
       })
       const idsOf = (model: Model | undefined): string[] => (model ? [`${model.provider}/${model.id}`] : [])
       const { agent, agentAlternative } = options.defaults ?? {}
       // The alternative is for failures of the agent's provider, and therefore of another one.
-      const used = agent === undefined ? midSizes[0]?.provider : (prefixOf(agent) ?? ownersOf(known, agent)[0])
+      const used = agent === undefined ? midSizes[0]?.provider : serving(catalogue, agent)[0]?.provider.id
       const other = midSizes.find(({ provider }) => provider !== used)
       return [
         ...(agent === undefined ? idsOf(midSizes[0]) : [agent]),

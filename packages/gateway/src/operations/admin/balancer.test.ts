@@ -137,6 +137,7 @@ describe('POST /admin/balancer/simulate', () => {
       openai({
         apiKey: 'sk-secret',
         baseURL: `https://${host}/v1`,
+        models: ['gpt-4o'],
         transport: (request) => (called.push(host), upstream.transport(request)),
       })
     const router = createRouter({ providers: [instance('a.example'), instance('b.example')] })
