@@ -7,7 +7,7 @@ import { LookBack, mapTexts } from './guarded-text.js'
 const memory = { take: () => undefined }
 const chunkOf = (delta: object, finish_reason: 'stop' | null = null): ChunkChoice => ({
   index: 0,
-  delta,
+  delta: { ...delta },
   finish_reason,
 })
 
