@@ -130,7 +130,7 @@ export class LookBack {
     const end = this.#end()
     const length = this.#length
     const released = end > 0 ? await this.#release(end) : []
-    const isStuck = end > 0 && released.length === 0
+    const isStuck = end > 0 && this.#length === length
     this.#due = isStuck ? 2 * length : this.#length + this.characters
     return released
   }
@@ -152,6 +152,11 @@ export class LookBack {
     )
     if (!deltas) return []
     for (const { length } of this.#held.splice(0, end)) this.#length -= length
-    return deltas.map((delta, at) => (delta === choices[at]!.delta ? choices[at]! : extend(choices[at]!, { delta })))
+    return deltas.flatMap((delta, at) => {
+      const choice = choices[at]!
+      if (delta === choice.delta) return [choice]
+      // What an earlier chunk has instead leaves nothing here.
+      return Object.values(delta).every((text) => text === '') ? [] : [extend(choice, { delta })]
+    })
   }
 }

@@ -210,8 +210,8 @@ export function chatCompletions(options: UpstreamOptions) {
           (target, call) => complete(target.provider.chat!, to(target), call),
           (answer) => meterAnswer(askedOf(upstream, request), answer),
         )
-        const completion = extend(answer, { usage: told(upstream, used.usage, cost) })
-        return guarding ? guarding.judge(completion) : completion
+        const judged = guarding ? await guarding.judge(extend(answer, { usage: used.usage })) : answer
+        return extend(judged, { usage: told(upstream, used.usage, cost) })
       }
 
       const opening = begin(

@@ -78,8 +78,8 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
         },
       )
       const { prompt_tokens, total_tokens } = used.usage
-      const told = extend(answer, { usage: { prompt_tokens, total_tokens, ...(upstream.explained && cost) } })
-      return reply(guarding ? await guarding.judge({ ...told }) : told)
+      const judged = guarding ? await guarding.judge({ ...answer, usage: { prompt_tokens, total_tokens } }) : answer
+      return reply(extend(judged, { usage: { prompt_tokens, total_tokens, ...(upstream.explained && cost) } }))
     },
   })
 }

@@ -161,8 +161,9 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
           }
         },
       )
-      const told = { text: answer.text, usage: { ...toldUsage(used), ...(upstream.explained && cost) } }
-      return reply(guarding ? await guarding.judge(told) : told, format)
+      const usage = toldUsage(used)
+      const { text } = guarding ? await guarding.judge({ text: answer.text, usage }) : answer
+      return reply({ text, usage: { ...usage, ...(upstream.explained && cost) } }, format)
     },
   })
 }
