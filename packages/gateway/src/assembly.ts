@@ -53,7 +53,10 @@ export function assembly(): Assembly {
         const calls = message['tool_calls']
         if (!Array.isArray(calls)) return choice
         // The index of a call is only for its pieces. Content is null beside calls, not empty.
-        const tool_calls = calls.map(({ index: _, ...call }: Fields) => call)
+        const tool_calls = calls.map((call: Fields) => {
+          const { index: _, ...rest } = call
+          return rest
+        })
         return { ...choice, message: { ...message, content: message['content'] || null, tool_calls } }
       }) as ChatCompletion['choices'],
       usage,

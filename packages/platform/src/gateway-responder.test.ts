@@ -1,6 +1,4 @@
-import type { ApiError } from '@turnpike/core'
-import { changeBalance, createUser } from '@turnpike/core'
-import { refuse } from '@turnpike/gateway'
+import { ApiError, changeBalance, createUser } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import type { TestOptions } from '../../../test/support/gateway.js'
 import { answer, chunk, streamed, testGateway } from '../../../test/support/gateway.js'
@@ -74,7 +72,7 @@ describe('a reply by the gateway', () => {
     expect(seen).toMatchObject([{ user_id: 'ada', key_id: '', conversation_id }])
 
     const refuseAll = () => {
-      throw refuse('Not here')
+      throw new ApiError(400, 'invalid_request_error', 'Not here', { code: 'content_filter' })
     }
     const before = await setUp(hello, { guards: [{ name: 'no', request: refuseAll }] })
     expect(await failure(before.reply())).toMatchObject({ status: 400, code: 'content_filter', message: 'Not here' })

@@ -4,7 +4,7 @@ import { extend, fromBase64, toBase64, unsupported, withoutNulls } from '@turnpi
 import { requireModel } from '../allowed-models.js'
 import { HD_PICTURE_TOKENS, IMAGE_MODELS } from '../conventions.js'
 import { imageFields, permitted } from '../documented-fields.js'
-import { guarded } from '../guards.js'
+import { guarded } from '../guarding.js'
 import { metered, reported } from '../meter.js'
 import { expectedTokens, mostTokens, utf8Bytes } from '../text-bytes.js'
 import type { Used } from '../record.js'
