@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -59,6 +59,15 @@ async function drive(baseURL: string, apiKey: string): Promise<void> {
     .catch((error: unknown) => error)
   expect(wrong).toBeInstanceOf(AuthenticationError)
   expect(wrong).toMatchObject({ status: 401, type: 'authentication_error', code: 'invalid_api_key' })
+}
+
+/** The texts of the files in a folder, at any depth; none where there is no such folder. */
+function filesOf(folder: string): string[] {
+  if (!existsSync(folder)) return []
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
 }
 
 it.each([
@@ -193,4 +202,29 @@ it('task-policy: refuses the changes that it forbids', async () => {
   expect(await change({ status: 'done', output: 'A headline' })).toMatchObject({ status: 'done' })
   const late = 'A task that is done cannot be changed'
   await expect(change({ output: 'Another' })).rejects.toMatchObject({ status: 403, message: late })
+})
+
+it('guards: redacts, refuses, keeps by consent and answers again', async () => {
+  const { url, printed } = (example = await startExample(clone, 'guards', '/v1/models', 'Gateway key: '))
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: printed('Gateway key: '), maxRetries: 0 })
+  const ask = (content: string, store = false) =>
+    client.chat.completions
+      .create({ model: 'gpt-4o-mini', store, messages: [{ role: 'user', content }] })
+      .withResponse()
+  const said = 'This is a simulated answer. You said: '
+
+  const { data, response } = await ask('I am ada@example.org', true)
+  expect([data.choices[0]!.message.content, response.headers.get('x-gateway-answered-by')]).toEqual([
+    `${said}I am ada@example.org`,
+    null,
+  ])
+  const folder = join(clone, 'examples/guards/.turnpike/kept/blobs/chunk')
+  await expect.poll(() => filesOf(folder)).toEqual([expect.stringContaining(`${said}I am <PERSONAL_0>`)])
+  const again = await ask('I am bob@example.org')
+  expect([again.data.choices[0]!.message.content, again.response.headers.get('x-gateway-answered-by')]).toEqual([
+    `${said}I am bob@example.org`,
+    'cache',
+  ])
+  await expect(ask('Say something harmful')).rejects.toMatchObject({ status: 400, code: 'content_filter' })
+  expect(filesOf(folder)).toHaveLength(1)
 })

@@ -8,6 +8,7 @@ export const errorCodes = {
     'model_not_found',
     'unsupported_parameter',
     'context_length_exceeded',
+    'content_filter',
     'request_too_large',
   ],
   authentication_error: ['invalid_api_key'],

@@ -121,3 +121,9 @@ export const EVENTS_WAITING = 1_000
 
 /** Not shown: milliseconds after which a stream of events ends, so that its reader must authenticate again when it reconnects, as `EventSource` does. */
 export const EVENTS_MS = 300_000
+
+/** Not shown: milliseconds that a call of a guard may take. */
+export const GUARD_MS = 30_000
+
+/** Not shown: characters of a stream that are held back for a guard of its texts: more than an address, a number of a card or a key has. */
+export const LOOK_BACK = 200

@@ -20,6 +20,8 @@ import { callCounter, callerOf, hasUser, signedInBy } from './caller.js'
 import type { EMBEDDING } from './conventions.js'
 import { ABANDONED_MS, BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS, WHOLE_ANSWER_MS } from './conventions.js'
 import { describeError } from './describe-error.js'
+import type { GuardOptions } from './guards.js'
+import { checkGuards } from './guards.js'
 import { nothingAt } from './no-route.js'
 import type { OnRequest } from './on-request.js'
 import { tellEach } from './on-request.js'
@@ -42,7 +44,7 @@ import type { Access, GatewayRoute } from './operation.js'
 
 /** Options of {@link createGateway}. */
 export interface GatewayOptions
-  extends ShellOptions, AdmissionOptions, ImageOptions, SpeechOptions, TranscriptionOptions {
+  extends ShellOptions, AdmissionOptions, GuardOptions, ImageOptions, SpeechOptions, TranscriptionOptions {
   /** Chooses the upstream of a request, such as `createRouter({ providers })`. */
   router: Router
   /** The store of keys, users and usage. */
@@ -161,6 +163,7 @@ export interface Gateway extends Servable, Shells {
 export function createGateway(options: GatewayOptions): Gateway {
   checkOptions('createGateway', options, optionNames)
   const { router, kv, simulated = false, now = Date.now } = options
+  checkGuards(options.guards ?? [])
   const keys = options.keys ?? gatewayKeys(kv, { now })
   const ledger = options.ledger ?? usageLedger(kv, { now })
   const rateLimiter = options.rateLimiter ?? memoryRateLimiter({ now })

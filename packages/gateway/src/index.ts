@@ -11,7 +11,9 @@ export {
   DRAIN_MS,
   EMBEDDING,
   FIRST_EVENT_MS,
+  GUARD_MS,
   IMAGE_MODELS,
+  LOOK_BACK,
   MAX_IN_FLIGHT,
   NAME,
   SPEECH_MODELS,
@@ -21,6 +23,18 @@ export {
   WHOLE_ANSWER_MS,
 } from './conventions.js'
 export * from './gateway.js'
+export { mapTexts } from './guarded-text.js'
+export type {
+  Answered,
+  Asked,
+  AskedBy,
+  Guard,
+  GuardedSpeech,
+  GuardedTasks,
+  GuardOptions,
+  GuardVerdict,
+} from './guards.js'
+export { refuse } from './guards.js'
 export type { OnRequest } from './on-request.js'
 export { BalancerResponse, SimulatedChoice } from './operations/admin/balancer.js'
 export { KeyList } from './operations/admin/keys.js'

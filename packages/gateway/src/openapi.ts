@@ -164,6 +164,7 @@ export const gatewayDocument = (
       'X-Gateway-Attempts': 'Where asked for: calls of providers that it took.',
       'X-Gateway-Considered': 'Where asked for: the providers that were compared.',
       'X-Gateway-Cost': 'Where asked for: US dollars.',
+      'X-Gateway-Answered-By': 'The guard that answered in place of a provider, for nothing.',
       'Last-Event-ID': 'The last event that the reader has seen.',
     },
     shown: {

@@ -5,6 +5,7 @@ import type { Call } from '@turnpike/http'
 import { allowedTargets, budgetsOf, creditsOf, overLimit, unpriced } from './admit.js'
 import type { callCounter, Caller, UserCaller } from './caller.js'
 import { LOGGED_MODEL } from './conventions.js'
+import type { GuardOptions } from './guards.js'
 import type { RecordHead, Used } from './record.js'
 import { estimated, recordOf, tag } from './record.js'
 import { ratesOf } from './service-tier.js'
@@ -20,11 +21,12 @@ export const callsUpstream = {
     'X-Gateway-Attempts',
     'X-Gateway-Considered',
     'X-Gateway-Cost',
+    'X-Gateway-Answered-By',
   ],
 }
 
 /** Options that all requests to upstreams share. */
-export interface UpstreamOptions {
+export interface UpstreamOptions extends GuardOptions {
   router: Router
   kv: KV
   ledger: UsageLedger

@@ -12,6 +12,7 @@ export type { Exchange, Handler, Reply, Servable, ShellOptions } from './exchang
 export * from './fetch-shell.js'
 export * from './handler.js'
 export * from './hattip-shell.js'
+export { parse } from './input.js'
 export * from './lists.js'
 export * from './local-exchange.js'
 export * from './node-shell.js'

@@ -1,5 +1,4 @@
-import type { ApiError } from '@turnpike/core'
-import { changeBalance, createUser } from '@turnpike/core'
+import { ApiError, changeBalance, createUser } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import type { TestOptions } from '../../../test/support/gateway.js'
 import { answer, chunk, streamed, testGateway } from '../../../test/support/gateway.js'
@@ -62,6 +61,26 @@ describe('a reply by the gateway', () => {
     expect(await records()).toMatchObject([
       { user_id: 'ada', key_id: '', model: 'gpt-4o', conversation_id: '01900000-0000-7000-8000-00000000000b' },
     ])
+  })
+
+  it('passes the guards of the gateway', async () => {
+    const seen: unknown[] = []
+    const cover = { name: 'cover', request: (asked: object) => void seen.push(asked), text: () => 'Covered' }
+    const { reply } = await setUp(hello, { guards: [cover] })
+    expect(await reply()).toBe('Covered')
+    const conversation_id = '01900000-0000-7000-8000-00000000000b'
+    expect(seen).toMatchObject([{ user_id: 'ada', key_id: '', conversation_id }])
+
+    const refuseAll = () => {
+      throw new ApiError(400, 'invalid_request_error', 'Not here', { code: 'content_filter' })
+    }
+    const before = await setUp(hello, { guards: [{ name: 'no', request: refuseAll }] })
+    expect(await failure(before.reply())).toMatchObject({ status: 400, code: 'content_filter', message: 'Not here' })
+    expect(before.asked()).toEqual([])
+    const after = await setUp(hello, { guards: [{ name: 'no', text: refuseAll }] })
+    expect(await failure(after.reply())).toMatchObject({ status: 502, message: 'Not here' })
+    // It is paid, and no other model is asked.
+    expect([after.asked(), (await after.records()).length]).toEqual([['gpt-4o'], 1])
   })
 
   it('is by the models of the team first', async () => {

@@ -1127,6 +1127,8 @@ export interface operations {
                     "X-Gateway-Considered"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
+                    /** @description The guard that answered in place of a provider, for nothing. */
+                    "X-Gateway-Answered-By"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1189,6 +1191,8 @@ export interface operations {
                     "X-Gateway-Considered"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
+                    /** @description The guard that answered in place of a provider, for nothing. */
+                    "X-Gateway-Answered-By"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1250,6 +1254,8 @@ export interface operations {
                     "X-Gateway-Considered"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
+                    /** @description The guard that answered in place of a provider, for nothing. */
+                    "X-Gateway-Answered-By"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1312,6 +1318,8 @@ export interface operations {
                     "X-Gateway-Considered"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
+                    /** @description The guard that answered in place of a provider, for nothing. */
+                    "X-Gateway-Answered-By"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1376,6 +1384,8 @@ export interface operations {
                     "X-Gateway-Considered"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
+                    /** @description The guard that answered in place of a provider, for nothing. */
+                    "X-Gateway-Answered-By"?: string;
                     [name: string]: unknown;
                 };
                 content: {

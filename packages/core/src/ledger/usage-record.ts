@@ -1,8 +1,9 @@
 import type { Rates, Units } from '../prices/price.js'
 import type { Considered, Task } from '../router.js'
 
-/** How a request to an upstream ended; each stream has exactly one outcome. */
-export type Outcome = 'complete' | 'upstream_error' | 'truncated' | 'client_abort' | 'idle_timeout' | 'server_shutdown'
+/** How a request to an upstream ended; each stream has exactly one outcome. `refused` = a guard ended it. */
+export type Outcome =
+  'complete' | 'upstream_error' | 'truncated' | 'client_abort' | 'idle_timeout' | 'server_shutdown' | 'refused'
 
 /** The usage of one request, and its cost at the price in force at the time of the request. */
 export type UsageRecord = {

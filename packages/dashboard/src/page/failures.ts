@@ -9,6 +9,7 @@ const codes: Record<string, string> = {
   unsupported_parameter: 'A provider that has this model does not support a field of the request; the answer named it.',
   context_length_exceeded:
     'The prompt is longer than the model takes, by itself or with the answer that was asked for.',
+  content_filter: 'A guard of this server refused the request or its answer; the log has its name.',
   request_too_large: 'The body is larger than the limit.',
   invalid_api_key: 'The key is missing, wrong or revoked. Keys lists the valid ones.',
   forbidden: 'The key or its owner may not do this: the model, the role or the owner does not fit.',
@@ -46,6 +47,7 @@ const outcomes: Record<string, string> = {
   client_abort: 'The client closed the connection before the answer was complete. What was used until then is charged.',
   idle_timeout: 'The provider sent nothing for too long in the middle of the stream.',
   server_shutdown: 'The server was stopped while the request ran.',
+  refused: 'A guard of this server ended the stream; the log has its name. What was used until then is charged.',
 }
 
 /** Whether a request did not get a complete answer. */

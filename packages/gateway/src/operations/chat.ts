@@ -2,6 +2,7 @@ import type {
   ChatCompletionRequest as ChatRequest,
   ChatStream,
   ChunkChoice,
+  ChunkHead,
   Note,
   Target,
   ToolDefinition,
@@ -12,12 +13,15 @@ import { extend, readerOf, withoutNulls } from '@turnpike/core/internal'
 import type { EventStream } from '@turnpike/http'
 import { sse } from '@turnpike/http'
 import { needOf } from '../chat-need.js'
+import { chunksOf } from '../assembly.js'
 import { chunkText } from '../chunk-text.js'
 import { chatFields, permitted } from '../documented-fields.js'
 import { early } from '../early.js'
 import { callsOf, complete, stream } from '../fan-out.js'
+import type { Guarding } from '../guarding.js'
+import { guarded } from '../guarding.js'
 import { modernise } from '../legacy-functions.js'
-import type { Asked } from '../meter.js'
+import type { Asked, StreamMeter } from '../meter.js'
 import { meterAnswer, streamMeter } from '../meter.js'
 import { inOpenaiForm } from '../other-forms.js'
 import { outcomeOf } from '../outcome.js'
@@ -26,6 +30,7 @@ import type { Cost } from '../upstream-answer.js'
 import { begin, close, explain, reasonOf, whole } from '../upstream-answer.js'
 import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
+import type { UpstreamWatch } from '../upstream-watch.js'
 import { operation } from '../operation.js'
 
 /**
@@ -42,6 +47,14 @@ export function normalise(request: ChatRequest, notes: Note[] = []): ChatRequest
   return normal
 }
 
+/** The request without log probabilities, whose texts guards would not see. */
+function withoutLogprobs(request: ChatRequest, notes: Note[]): ChatRequest {
+  const { logprobs, top_logprobs, ...rest } = request
+  if (!logprobs && top_logprobs === undefined) return request
+  notes.push({ field: 'logprobs', action: 'dropped' })
+  return rest
+}
+
 /** What the upstream was asked for: a family without the service tier in the request notes that. */
 const askedOf = ({ notes, target }: UpstreamRequest, request: ChatRequest): Asked => ({
   request,
@@ -53,14 +66,41 @@ const askedOf = ({ notes, target }: UpstreamRequest, request: ChatRequest): Aske
 const told = ({ explained }: UpstreamRequest, usage: Usage, cost: Cost): Usage =>
   explained ? extend(usage, cost) : usage
 
+/** The batches of an upstream for guards: what they change is sent, and what came is charged. */
+class Received implements AsyncIterator<ChunkChoice[], undefined> {
+  /** Whether the upstream has ended, successfully. */
+  isWhole = false
+
+  constructor(
+    private readonly batches: AsyncIterator<ChunkChoice[], undefined>,
+    private readonly watch: UpstreamWatch,
+    private readonly meter: StreamMeter,
+  ) {}
+
+  async next(): Promise<IteratorResult<ChunkChoice[], undefined>> {
+    const result = await this.batches.next()
+    this.watch.relax()
+    if (result.done) this.isWhole = true
+    else this.meter.count(result.value)
+    return result
+  }
+}
+
 /** The events for the client; the usage record is written when the stream ends. */
-function eventsOf(upstream: UpstreamRequest, request: ChatRequest, opened: ChatStream): EventStream<ChunkChoice[]> {
+function eventsOf(
+  upstream: UpstreamRequest,
+  request: ChatRequest,
+  opened: ChatStream,
+  guarding: Guarding<'chat'> | undefined,
+): EventStream<ChunkChoice[]> {
   const { watch } = upstream
   const withUsage = request.stream_options?.include_usage === true
   const text = chunkText(opened.head, withUsage)
   const meter = streamMeter(askedOf(upstream, request), opened)
   const batches = opened.batches[Symbol.asyncIterator]()
-  const read = readerOf(batches)
+  const received = guarding && new Received(batches, watch, meter)
+  const guards = received && guarding.stream(received, opened.head, () => meter.used(true).usage)
+  const read = readerOf(guards ?? batches)
   /** Reads to the end, so that the usage record has the usage that the upstream reports. @returns whether the stream is complete */
   const drain = async (): Promise<boolean> => {
     try {
@@ -75,14 +115,25 @@ function eventsOf(upstream: UpstreamRequest, request: ChatRequest, opened: ChatS
       return false
     }
   }
+  /** Ends a stream that a guard does not let pass. Its rest is read for the usage record as where a client leaves. @returns the guard's error */
+  const refused = async (error: unknown): Promise<unknown> => {
+    const { isWhole } = received!
+    const hasLeft = watch.disconnected
+    if (!isWhole && !hasLeft) watch.disconnect()
+    const isKnown = isWhole || (watch.drainMs > 0 && (await drain()))
+    await close(upstream, hasLeft ? 'client_abort' : 'refused', meter.used(isKnown))
+    return error
+  }
   return {
     read(onBatch, onError) {
       watch.expect(upstream.options.betweenEventsMs)
       read(onBatch, onError)
     },
     encode(batch) {
-      watch.relax()
-      meter.count(batch)
+      if (!guards) {
+        watch.relax()
+        meter.count(batch)
+      }
       return text.choices(batch)
     },
     async complete() {
@@ -91,13 +142,39 @@ function eventsOf(upstream: UpstreamRequest, request: ChatRequest, opened: ChatS
       return withUsage ? text.usage(told(upstream, used.usage, cost)) : ''
     },
     async fail(error) {
+      if (guarding?.hasFailed && !watch.stop) return refused(error)
       const reason = reasonOf(upstream, error)
       await close(upstream, watch.stop?.outcome ?? outcomeOf(error), meter.used(false), reason)
       return reason
     },
     async disconnect() {
+      void guards?.return(undefined)
       await close(upstream, 'client_abort', meter.used(watch.drainMs > 0 && (await drain())))
     },
+  }
+}
+
+async function* once<T>(batch: T): AsyncGenerator<T, undefined> {
+  yield batch
+}
+
+/** The events of an answer that a guard gave in place of an upstream. */
+function eventsInPlace(
+  answer: ChatCompletion,
+  request: ChatRequest,
+  guarding: Guarding<'chat'>,
+): EventStream<ChunkChoice[]> {
+  const { choices: _, usage, ...rest } = answer
+  const head: ChunkHead = { ...rest, object: 'chat.completion.chunk' }
+  const withUsage = request.stream_options?.include_usage === true
+  const text = chunkText(head, withUsage)
+  const batches = guarding.stream(once(chunksOf(answer)), head, () => usage)
+  return {
+    read: readerOf(batches),
+    encode: (batch) => text.choices(batch),
+    complete: async () => (withUsage ? text.usage(usage) : ''),
+    fail: async (error) => error,
+    disconnect: async () => void (await batches.return(undefined)),
   }
 }
 
@@ -113,10 +190,18 @@ export function chatCompletions(options: UpstreamOptions) {
     events: ChatChunk,
     ...callsUpstream,
     async run(caller, { body }, call) {
+      const guarding = options.guards && (await guarded(options, caller, call, 'chat', body))
       const notes: Note[] = []
-      const request = permitted(options, caller, normalise(body, notes), chatFields, notes)
+      const given = permitted(options, caller, normalise(guarding?.request ?? body, notes), chatFields, notes)
+      const request = guarding?.readsTexts ? withoutLogprobs(given, notes) : given
       call.log({ stream: request.stream === true })
-      const upstream = await upstreamRequest(options, caller, call, needOf(request), notes)
+      const need = needOf(request)
+      if (guarding?.inPlace) {
+        if (!request.stream) return guarding.give(need)
+        await guarding.admit(need)
+        return sse(eventsInPlace(guarding.inPlace.answer, request, guarding))
+      }
+      const upstream = await upstreamRequest(options, caller, call, need, notes)
       /** The request with the target's model. */
       const to = ({ model }: Target): ChatRequest => (model === request.model ? request : extend(request, { model }))
       if (!request.stream) {
@@ -125,13 +210,14 @@ export function chatCompletions(options: UpstreamOptions) {
           (target, call) => complete(target.provider.chat!, to(target), call),
           (answer) => meterAnswer(askedOf(upstream, request), answer),
         )
-        return extend(answer, { usage: told(upstream, used.usage, cost) })
+        const judged = guarding ? await guarding.judge(extend(answer, { usage: used.usage })) : answer
+        return extend(judged, { usage: told(upstream, used.usage, cost) })
       }
 
       const opening = begin(
         upstream,
         (target, call) => stream(target.provider.chat!, to(target), call),
-        (opened) => eventsOf(upstream, request, opened),
+        (opened) => eventsOf(upstream, request, opened, guarding),
       )
       const { earlyPingMs } = options
       return sse(await (earlyPingMs < Infinity ? early(opening, earlyPingMs, () => explain(upstream)) : opening))

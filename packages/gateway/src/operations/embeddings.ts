@@ -4,6 +4,7 @@ import { extend, withoutNulls } from '@turnpike/core/internal'
 import { jsonList } from '@turnpike/http'
 import { EMBEDDING, NUMBER_LENGTH, VECTORS_LENGTH } from '../conventions.js'
 import { embeddingFields, permitted } from '../documented-fields.js'
+import { guarded } from '../guarding.js'
 import { metered, reported } from '../meter.js'
 import { expectedTokens, mostTokens, utf8Bytes } from '../text-bytes.js'
 import { whole } from '../upstream-answer.js'
@@ -27,6 +28,18 @@ const countAtOnce = ([first]: EmbeddingAnswer['data']): number => {
   return Math.max(1, Math.floor(VECTORS_LENGTH / length))
 }
 
+/** The answer, of which many vectors are sent some at a time. */
+function reply(answer: Pick<EmbeddingResponse, 'object' | 'data'>): unknown {
+  const { object, data, ...rest } = answer
+  const atOnce = countAtOnce(data)
+  if (data.length <= atOnce) return answer
+  const read = async ({ after = '0' }: PageOptions): Promise<ListPage<object>> => {
+    const end = Number(after) + atOnce
+    return { items: data.slice(Number(after), end), ...(end < data.length && { next: String(end) }) }
+  }
+  return jsonList({ object }, 'data', read, () => rest)
+}
+
 /** POST /v1/embeddings. Many vectors are sent some at a time: as decimals, they are up to 131 MB. */
 export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDDING = EMBEDDING) {
   return operation({
@@ -38,8 +51,9 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
     output: EmbeddingResponse,
     ...callsUpstream,
     async run(caller, { body }, call) {
+      const guarding = options.guards && (await guarded(options, caller, call, 'embeddings', body))
       const notes: Note[] = []
-      const request = permitted(options, caller, withoutNulls(body), embeddingFields, notes)
+      const request = permitted(options, caller, withoutNulls(guarding?.request ?? body), embeddingFields, notes)
       const expected = (): number => inputTokens(request.input, expectedTokens)
       const need = {
         task: 'embeddings' as const,
@@ -49,6 +63,7 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
         expected: () => ({ input: expected() }),
         most: () => ({ input: inputTokens(request.input, mostTokens) }),
       }
+      if (guarding?.inPlace) return reply(await guarding.give(need))
       const upstream = await upstreamRequest(options, caller, call, need, notes)
       const { answer, used, cost } = await whole(
         upstream,
@@ -65,15 +80,8 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
         },
       )
       const { prompt_tokens, total_tokens } = used.usage
-      const told = extend(answer, { usage: { prompt_tokens, total_tokens, ...(upstream.explained && cost) } })
-      const { object, data, ...rest } = told
-      const atOnce = countAtOnce(data)
-      if (data.length <= atOnce) return told
-      const read = async ({ after = '0' }: PageOptions): Promise<ListPage<object>> => {
-        const end = Number(after) + atOnce
-        return { items: data.slice(Number(after), end), ...(end < data.length && { next: String(end) }) }
-      }
-      return jsonList({ object }, 'data', read, () => rest)
+      const judged = guarding ? await guarding.judge({ ...answer, usage: { prompt_tokens, total_tokens } }) : answer
+      return reply(extend(judged, { usage: { prompt_tokens, total_tokens, ...(upstream.explained && cost) } }))
     },
   })
 }

@@ -4,6 +4,7 @@ import { extend, fromBase64, toBase64, unsupported, withoutNulls } from '@turnpi
 import { requireModel } from '../allowed-models.js'
 import { HD_PICTURE_TOKENS, IMAGE_MODELS } from '../conventions.js'
 import { imageFields, permitted } from '../documented-fields.js'
+import { guarded } from '../guarding.js'
 import { metered, reported } from '../meter.js'
 import { expectedTokens, mostTokens, utf8Bytes } from '../text-bytes.js'
 import type { Used } from '../record.js'
@@ -78,7 +79,8 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
     output: ImageResponse,
     ...callsUpstream,
     async run(caller, { body }, call) {
-      const { stream, ...fields } = withoutNulls(body)
+      const guarding = options.guards && (await guarded(options, caller, call, 'images', body))
+      const { stream, ...fields } = withoutNulls(guarding?.request ?? body)
       if (stream) throw unsupported('Pictures are not streamed')
       const notes: Note[] = []
       const given = permitted(options, caller, fields, imageFields, notes)
@@ -96,6 +98,7 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
         most: () => ({ input: mostTokens(bytes), output_image: HD_PICTURE_TOKENS, images: 1 }),
       }
       try {
+        if (guarding?.inPlace) return await guarding.give(need)
         const upstream = await upstreamRequest(options, caller, call, need, notes)
         const { answer } = await whole(
           upstream,
@@ -120,10 +123,11 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
           ...(format !== 'b64_json' && { url: `data:image/png;base64,${png}` }),
           ...((format === 'b64_json' || (format === undefined && isGptImage.test(answer.model))) && { b64_json: png }),
         }
-        return {
+        const made = {
           created: Math.floor(options.now() / 1000),
           data: [{ ...picture, ...(revised_prompt !== undefined && { revised_prompt }) }],
         }
+        return guarding ? await guarding.judge(made) : made
       } catch (error) {
         throw ownStatus(error)
       }

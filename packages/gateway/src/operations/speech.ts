@@ -5,6 +5,7 @@ import { bytes } from '@turnpike/http'
 import { requireModel } from '../allowed-models.js'
 import { SPEECH_MODELS, VOICES } from '../conventions.js'
 import { speechFields, permitted } from '../documented-fields.js'
+import { guarded } from '../guarding.js'
 import { reported } from '../meter.js'
 import { expectedTokens, mostTokens, utf8Bytes } from '../text-bytes.js'
 import { outcomeOf } from '../outcome.js'
@@ -58,6 +59,10 @@ async function* recorded(
   }
 }
 
+async function* once(audio: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield audio
+}
+
 /** POST /v1/audio/speech. */
 export function createSpeech(options: UpstreamOptions & SpeechOptions) {
   const { speechModels = SPEECH_MODELS, voices = VOICES, betweenEventsMs } = options
@@ -71,7 +76,8 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
     contentTypes: ['audio/mpeg', 'audio/ogg', 'audio/aac', 'audio/flac', 'audio/wav'],
     ...callsUpstream,
     async run(caller, { body }, call) {
-      const { stream_format: streamed = 'audio', ...fields } = withoutNulls(body)
+      const guarding = options.guards && (await guarded(options, caller, call, 'speech', body))
+      const { stream_format: streamed = 'audio', ...fields } = withoutNulls(guarding?.request ?? body)
       const notes: Note[] = []
       const given = permitted(options, caller, fields, speechFields, notes)
       const { model } = given
@@ -96,6 +102,10 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
           output_audio: limits?.()?.maxOutput ?? output_audio * SLOWEST,
         }),
       }
+      if (guarding?.inPlace) {
+        const { audio, contentType } = await guarding.give(need)
+        return bytes(once(audio), contentType)
+      }
       const upstream = await upstreamRequest(options, caller, call, need, notes)
       const usedBy = (told: Usage | undefined): Used => {
         const usage = reported(told)
@@ -113,7 +123,10 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
       return begin(
         upstream,
         ({ provider, model }, call) => provider.speech!(extend(request, { model }), call),
-        ({ body, usage, contentType }) => bytes(recorded(upstream, body, usedBy(usage), betweenEventsMs), contentType),
+        ({ body, usage, contentType }) => {
+          const audio = recorded(upstream, body, usedBy(usage), betweenEventsMs)
+          return bytes(guarding?.readsAnswers ? guarding.speech(audio, contentType) : audio, contentType)
+        },
       )
     },
   })

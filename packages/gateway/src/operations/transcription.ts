@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import { requireModel } from '../allowed-models.js'
 import { AUDIO_LIMIT, MOST_SECONDS, SPEECH_BYTES_PER_SECOND, TRANSCRIPTION_MODELS } from '../conventions.js'
 import { transcriptionFields, permitted } from '../documented-fields.js'
+import { guarded } from '../guarding.js'
 import { reported } from '../meter.js'
 import { AUDIO_TOKENS, BYTES_PER_SECOND } from '../prompt.js'
 import { mostTokens, utf8Bytes } from '../text-bytes.js'
@@ -81,6 +82,13 @@ function toldUsage({ units: { seconds }, usage: { prompt_tokens, completion_toke
   return { type: 'tokens', input_tokens: prompt_tokens, output_tokens: completion_tokens, total_tokens }
 }
 
+/** The answer in the format that was asked for. */
+function reply(answer: TranscriptionResponse, format: TranscriptionFormat): unknown {
+  if (format === 'json') return answer
+  const { text } = answer
+  return bytes(text.endsWith('\n') ? text : `${text}\n`, contentTypes[format])
+}
+
 export const TranscriptionForm = v.looseObject({
   ...TranscriptionFields.entries,
   file: v.pipe(
@@ -105,10 +113,11 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
     contentTypes: Object.values(contentTypes).map((type) => type.split(';', 1)[0]!),
     ...callsUpstream,
     async run(caller, { body }, call) {
-      const { stream = 'false', ...fields } = body
+      const guarding = options.guards && (await guarded(options, caller, call, 'transcription', body))
+      const { stream = 'false', ...fields } = guarding?.request ?? body
       const notes: Note[] = []
       const given = permitted(options, caller, fields, transcriptionFields, notes)
-      const request: TranscriptionRequest = { ...given, file: audioOf(body.file) }
+      const request: TranscriptionRequest = { ...given, file: audioOf(fields.file) }
       const { response_format: format = 'json', file, model } = request
       requireModel(model, transcriptionModels)
       if (stream !== 'false') throw unsupported('Transcriptions are not streamed')
@@ -128,6 +137,7 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
           input: mostTokens(utf8Bytes(request.prompt ?? '')),
         }),
       }
+      if (guarding?.inPlace) return reply(await guarding.give(need), format)
       const upstream = await upstreamRequest(options, caller, call, need, notes)
       const { answer, used, cost } = await whole(
         upstream,
@@ -151,9 +161,9 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
           }
         },
       )
-      const { text } = answer
-      if (format === 'json') return { text, usage: { ...toldUsage(used), ...(upstream.explained && cost) } }
-      return bytes(text.endsWith('\n') ? text : `${text}\n`, contentTypes[format])
+      const usage = toldUsage(used)
+      const { text } = guarding ? await guarding.judge({ text: answer.text, usage }) : answer
+      return reply({ text, usage: { ...usage, ...(upstream.explained && cost) } }, format)
     },
   })
 }

@@ -1,0 +1,40 @@
+import type { Guard } from '@turnpike/gateway'
+import { mapTexts, refuse } from '@turnpike/gateway'
+
+/** Whether one of the texts is against the rules. */
+export type Moderate = (texts: string[], signal: AbortSignal) => Promise<boolean>
+
+/** Asks OpenAI's moderation, which costs nothing. */
+export const byOpenai =
+  (apiKey: string, baseURL = 'https://api.openai.com/v1'): Moderate =>
+  async (input, signal) => {
+    const response = await fetch(`${baseURL}/moderations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'omni-moderation-latest', input }),
+      signal,
+    })
+    // What could not be judged does not pass: the caller gets a 500.
+    if (!response.ok) throw new Error(`The moderation answered ${response.status}`)
+    const { results } = (await response.json()) as { results: { flagged: boolean }[] }
+    return results.some(({ flagged }) => flagged)
+  }
+
+/** Refuses requests and answers that are against the rules. */
+export const moderation = (isHarmful: Moderate): Guard => ({
+  name: 'moderation',
+  async request({ request, signal }) {
+    const { messages, system, prompt, input, instructions } = request as Record<string, unknown>
+    const texts: string[] = []
+    mapTexts([messages, system, prompt, input, instructions], (text) => {
+      texts.push(text)
+      return text
+    })
+    if (texts.length > 0 && (await isHarmful(texts, signal))) throw refuse('This request is against our rules')
+  },
+  // A call for each thousand characters of a stream, which go out when the next thousand are there.
+  lookBack: 1_000,
+  async text(text, { signal }) {
+    if (await isHarmful([text], signal)) throw refuse('The answer was against our rules')
+  },
+})

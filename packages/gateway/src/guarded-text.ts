@@ -1,0 +1,162 @@
+import type { ChunkChoice, Memory } from '@turnpike/core'
+import { extend, isObject } from '@turnpike/core/internal'
+
+/** Names of strings that are no text: they say what stands beside them, or are data. */
+const noText = /^(role|type|id|name|format|url|data|b64_json|.*_id|.*signature)$/
+
+/**
+ * A value, such as the messages of a request, with each text in it replaced, at any depth; itself where none changes. Roles, types, ids, names,
+ * URLs, base64 and signatures are no texts. A signature beside a text that changes is left out, because it is no longer that of the text.
+ * @param change receives the place of the text as well: entries of lists that have an `index`, as those of a stream, are named by it
+ * @example const clean = { ...request, messages: mapTexts(request.messages, (text) => text.replaceAll(secret, '***')) }
+ */
+export function mapTexts<T>(value: T, change: (text: string, path: string) => string): T {
+  return mapped(value, '', '', change) as T
+}
+
+function mapped(value: unknown, name: string, path: string, change: (text: string, path: string) => string): unknown {
+  if (typeof value === 'string') return noText.test(name) ? value : change(value, path)
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown, position) => {
+      const at = isObject(item) && typeof item['index'] === 'number' ? item['index'] : position
+      return mapped(item, name, `${path}[${at}]`, change)
+    })
+    return items.some((item, index) => item !== value[index]) ? items : value
+  }
+  if (!isObject(value)) return value
+  let isChanged = false
+  let isUnsigned = false
+  const entries = Object.entries(value).map(([field, item]): [string, unknown] => {
+    const now = mapped(item, field, `${path}.${field}`, change)
+    if (now !== item) {
+      isChanged = true
+      if (typeof item === 'string') isUnsigned = true
+    }
+    return [field, now]
+  })
+  if (!isChanged) return value
+  return Object.fromEntries(isUnsigned ? entries.filter(([field]) => field !== 'signature') : entries)
+}
+
+/** What a guard makes of a text. */
+export type Judge = (text: string) => Promise<string>
+
+/** The texts of values by their place, each put together from all values that have it. */
+function textsOf(values: unknown[]): Map<string, string> {
+  const texts = new Map<string, string>()
+  for (const value of values)
+    mapTexts(value, (text, path) => {
+      texts.set(path, (texts.get(path) ?? '') + text)
+      return text
+    })
+  return texts
+}
+
+/**
+ * The first values of several that make up a message, with their texts as a guard leaves them. It is asked about each text with what follows of
+ * it in the other values, so that it finds what is split between them.
+ * @param end how many values are the first
+ * @returns undefined where what the guard changes reaches from the first values into the others
+ */
+export async function judged<T>(values: T[], end: number, judge: Judge): Promise<T[] | undefined> {
+  const first = values.slice(0, end)
+  const rests = textsOf(values.slice(end))
+  const changes = new Map<string, string>()
+  for (const [path, text] of textsOf(first)) {
+    if (text === '') continue
+    const rest = rests.get(path) ?? ''
+    const whole = text + rest
+    const now = await judge(whole)
+    if (now === whole) continue
+    const tail = rest === '' ? '' : await judge(rest)
+    if (!now.endsWith(tail)) return undefined
+    changes.set(path, now.slice(0, now.length - tail.length))
+  }
+  if (changes.size === 0) return first
+  return first.map((value) =>
+    mapTexts(value, (text, path) => {
+      const now = changes.get(path)
+      if (now === undefined || text === '') return text
+      // The first place has all of it.
+      changes.set(path, '')
+      return now
+    }),
+  )
+}
+
+/** A chunk that waits: its characters, and whether a word begins with it. */
+interface Held {
+  choice: ChunkChoice
+  length: number
+  beginsWord: boolean
+}
+
+function held(choice: ChunkChoice): Held {
+  let text = ''
+  mapTexts(choice.delta, (more) => ((text += more), more))
+  return { choice, length: text.length, beginsWord: /^\s/.test(text) }
+}
+
+/**
+ * The chunks of one choice of a stream on their way through a guard. Each waits until at least so many characters have followed it, so that the
+ * guard has seen them together. The guard is asked once for as many new characters, so that it reads each about twice, whatever the size of
+ * the chunks; where what it changes reaches over the end of what could go on, when there is twice as much.
+ */
+export class LookBack {
+  #held: Held[] = []
+  #length = 0
+  #due: number
+  #taken = 0
+
+  /** @param characters Infinity = the guard sees each text once, whole */
+  constructor(
+    private readonly characters: number,
+    private readonly judge: Judge,
+    private readonly memory: Memory,
+  ) {
+    this.#due = characters
+  }
+
+  /** Adds a chunk. @returns the chunks that need not wait any longer; all after the last */
+  async push(choice: ChunkChoice): Promise<ChunkChoice[]> {
+    const one = held(choice)
+    this.#held.push(one)
+    this.#length += one.length
+    // Two bytes a character.
+    if (this.#length > this.#taken) this.memory.take(2 * (this.#length - this.#taken))
+    this.#taken = Math.max(this.#taken, this.#length)
+    if (this.#length === 0 || choice.finish_reason !== null) return this.#release(this.#held.length)
+    if (this.#length < this.#due) return []
+    const end = this.#end()
+    const length = this.#length
+    const released = end > 0 ? await this.#release(end) : []
+    const isStuck = end > 0 && this.#length === length
+    this.#due = isStuck ? 2 * length : this.#length + this.characters
+    return released
+  }
+
+  /** How many chunks are followed by enough characters; fewer where a word begins there, of which a pattern should not see the rest alone. */
+  #end(): number {
+    let end = this.#held.length
+    for (let after = 0; end > 0 && after < this.characters;) after += this.#held[--end]!.length
+    for (let at = end; at > 0; at--) if (this.#held[at]!.beginsWord) return at
+    return end
+  }
+
+  async #release(end: number): Promise<ChunkChoice[]> {
+    const choices = this.#held.map(({ choice }) => choice)
+    const deltas = await judged(
+      choices.map(({ delta }) => delta),
+      end,
+      this.judge,
+    )
+    if (!deltas) return []
+    for (const { length } of this.#held.splice(0, end)) this.#length -= length
+    return deltas.flatMap((delta, at) => {
+      const choice = choices[at]!
+      if (delta === choice.delta) return [choice]
+      // What an earlier chunk has instead leaves nothing here.
+      return Object.values(delta).every((text) => text === '') ? [] : [extend(choice, { delta })]
+    })
+  }
+}
