@@ -40,7 +40,7 @@ export type Considered = {
   expected_nano_usd: number | null
   /** Why it cannot serve the request; absent if it can. */
   excluded?: 'unfit' | 'context' | 'output' | 'forbidden'
-  /** Why it was moved behind others; absent if it was not. */
+  /** Why it rests, and is therefore behind others; absent if it does not. */
   behind?: 'unhealthy' | 'limited'
 }
 
@@ -63,7 +63,7 @@ export interface Preview {
 /** The health of a provider. */
 export interface ProviderHealth {
   id: string
-  /** `unhealthy` = other providers are tried first until `next_try`. */
+  /** `unhealthy` = it rests until `next_try`. */
   status: 'healthy' | 'unhealthy'
   /** Failures since the last success. */
   failures: number
@@ -77,9 +77,9 @@ export interface ProviderHealth {
 export interface ProviderState extends ProviderHealth {
   /** The tasks that it supports. */
   tasks: Task[]
-  /** `open` = other providers are tried first; `half-open` = one request may try it or is doing so. */
+  /** `open` = it rests; `half-open` = one request may try it or is doing so. */
   breaker: 'closed' | 'open' | 'half-open'
-  /** Rate-limited models, which are tried after others until the given time. */
+  /** Rate-limited models, which rest until the given time. */
   limited: { model: string; until: string }[]
   /** What it has learnt to leave out of requests; absent = nothing. */
   learnt?: Learnt[]

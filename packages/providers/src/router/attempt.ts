@@ -48,13 +48,22 @@ const pause = (ms: number, signal: Signal): Promise<void> =>
     else signal.addEventListener('abort', end)
   })
 
-/** Removes the next target to try: the first whose provider is available, else the first. */
-function takeNext(left: Target[], health: Health): Target {
-  const first = left.findIndex(({ provider }) => health.available(provider))
-  return left.splice(Math.max(first, 0), 1)[0]!
+/**
+ * Removes the next target to try: the first that does not rest, else the one that rests least long, if one that rests may be called.
+ */
+function takeNext(left: Target[], health: Health, mayRest: boolean): Target | undefined {
+  let next = left.findIndex((target) => !health.rest(target))
+  if (next < 0 && mayRest) {
+    const ends = left.map((target) => health.rest(target)!.until)
+    next = ends.indexOf(Math.min(...ends))
+  }
+  return next < 0 ? undefined : left.splice(next, 1)[0]
 }
 
-/** Runs a call with each target in turn until one accepts it. Throws the first failure, or, where that is a refusal, the first one that passes. */
+/**
+ * Runs a call with each target in turn until one accepts it; those that rest are left out. Throws the first failure, or, where that is a refusal,
+ * the first one that passes.
+ */
 export async function attempt<T>(
   targets: Target[],
   signal: Signal,
@@ -68,8 +77,12 @@ export async function attempt<T>(
   for (let round = 0; ; round++) {
     const busy: Target[] = []
     let wait = Math.min(maxWaitMs, WAIT_MS * 2 ** round * (1 + Math.random() / 2))
-    for (let left = [...targets]; left.length > 0;) {
-      const target = takeNext(left, health)
+    let left = [...targets]
+    while (left.length > 0) {
+      // Where all rest, one is called, and the caller gets its answer: only the upstream knows what holds now (docs/decisions/052). Retries are of those
+      // that allow them.
+      const target = takeNext(left, health, attempts === 0 || round > 0)
+      if (!target) break
       health.begin(target)
       attempts++
       try {

@@ -2,6 +2,7 @@ import type { ApiError, Model, Need, Provider } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import { MODEL_ID_LENGTH } from '../upstream-models.js'
 import type { Lists } from './listings.js'
+import type { Rotation } from './rotation.js'
 
 /** Aliases of provider ids. */
 const aliases: Record<string, string> = { gemini: 'google' }
@@ -38,24 +39,18 @@ export interface Place {
 /**
  * Finds the providers that a request names, by its `provider` field, a prefix of its model id, the catalogue, or the families of models.
  * @param byId the instances of each provider by its id
+ * @param rotations of the providers with several instances
  */
-export function directory(byId: ReadonlyMap<string, Provider[]>, groups: ReadonlyMap<string, string[]>) {
+export function directory(
+  byId: ReadonlyMap<string, Provider[]>,
+  rotations: ReadonlyMap<string, Rotation<Provider>>,
+  groups: ReadonlyMap<string, string[]>,
+) {
   const idOf = (word: string): string | undefined =>
     byId.has(word) ? word : byId.has(aliases[word] ?? '') ? aliases[word] : undefined
 
-  /** The index of the instance to try first in the next request, by provider id. */
-  const nextInstance = new Map<string, number>()
-  /** The instances of a provider in round-robin order. */
-  const instances = (id: string): Provider[] => {
-    const all = byId.get(id)!
-    const first = nextInstance.get(id) ?? 0
-    return first === 0 ? all : [...all.slice(first), ...all.slice(0, first)]
-  }
-  /** Makes the next request begin with other instances of these providers. */
-  const rotate = (places: Place[]): void => {
-    for (const id of new Set(places.map(({ provider }) => provider.id)))
-      nextInstance.set(id, ((nextInstance.get(id) ?? 0) + 1) % byId.get(id)!.length)
-  }
+  /** The instances of a provider, the one whose turn it is first. */
+  const instances = (id: string): Provider[] => rotations.get(id)?.order() ?? byId.get(id)!
 
   /** The provider that a model id names by its prefix. */
   const prefixOf = (asked: string): string | undefined => {
@@ -131,5 +126,5 @@ export function directory(byId: ReadonlyMap<string, Provider[]>, groups: Readonl
     return able
   }
 
-  return { idOf, serving, membersOf, placesOf, rotate }
+  return { idOf, serving, membersOf, placesOf }
 }

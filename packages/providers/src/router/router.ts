@@ -1,6 +1,17 @@
-import type { Choice, Model, Need, PriceSource, PriceTable, Provider, Router, Target, Task } from '@turnpike/core'
+import type {
+  Choice,
+  Model,
+  Need,
+  PriceSource,
+  PriceTable,
+  Provider,
+  RecentChoice,
+  Router,
+  Target,
+  Task,
+} from '@turnpike/core'
 import type { OptionNames } from '@turnpike/core/internal'
-import { checkOptions, extend, isObject, undated, unsupported } from '@turnpike/core/internal'
+import { checkOptions, extend, undated, unsupported } from '@turnpike/core/internal'
 import { builtInPrices, limitsOf } from '../catalogue.js'
 import { fidelityOf } from '../fidelity.js'
 import type { AttemptOptions } from './attempt.js'
@@ -8,6 +19,8 @@ import { attempt } from './attempt.js'
 import type { Candidate, Ranking } from './candidates.js'
 import { byCost, inOrder } from './candidates.js'
 import { Choices } from './choices.js'
+import type { Deployment } from './deployments.js'
+import { deploymentsOf } from './deployments.js'
 import type { Catalogue, Place } from './directory.js'
 import { catalogueOf, directory } from './directory.js'
 import { groupModel } from './group-model.js'
@@ -17,14 +30,15 @@ import type { Lists } from './listings.js'
 import { Listings } from './listings.js'
 import { midSize } from './mid-size.js'
 import { probe } from './probe.js'
+import { Rotation } from './rotation.js'
 
 /** Options of {@link createRouter}. */
 export interface RouterOptions extends AttemptOptions, HealthOptions {
   /**
-   * In order of preference. Providers with the same id are instances of one provider with several keys or addresses: requests rotate
-   * among them, and if one is busy or its key is rejected, the next is tried.
+   * In order of preference. Providers with the same id are instances of one provider with several keys or addresses: calls are shared among
+   * them by weight, and if one is busy or its key is rejected, the next is tried.
    */
-  providers: Provider[]
+  providers: (Provider | Deployment)[]
   /** The prices of models; default the built-in ones. */
   prices?: PriceSource
   /** Model groups, such as `{ fast: ['openai/gpt-4o-mini', 'gemini-2.5-flash'] }`, in order of preference; default none. */
@@ -49,20 +63,17 @@ const names: OptionNames<RouterOptions> = {
   now: false,
 }
 
-/** @throws TypeError that names the option which is wrong */
-function checkRouterOptions(options: RouterOptions): void {
-  checkOptions('createRouter', options, names)
-  const { providers } = options
-  if (!Array.isArray(providers) || providers.length === 0)
-    throw new TypeError('createRouter: the option "providers" is an empty list')
-  if (!providers.every(isObject))
-    throw new TypeError('createRouter: the option "providers" has something that is no provider')
-}
-
 const tasks: Task[] = ['chat', 'embeddings', 'images', 'speech', 'transcription']
 
 /** A model id without the prefix `models/` of Google's own ids. */
 const plainId = (model: string): string => (model.startsWith('models/') ? model.slice('models/'.length) : model)
+
+/** What becomes of a request that has several targets. */
+interface Plan {
+  choice: RecentChoice
+  /** The target whose call has been charged to its part of the load: the first one, until it is called. */
+  charged: Target | undefined
+}
 
 /**
  * Creates a router. It selects providers by the `provider` field, else by the prefix of the model id (`openai/gpt-4o`), else by the
@@ -71,21 +82,26 @@ const plainId = (model: string): string => (model.startsWith('models/') ? model.
  * @example createRouter({ providers: [openai({ apiKey })] })
  */
 export function createRouter(options: RouterOptions): Router {
-  checkRouterOptions(options)
-  const { providers, now = Date.now, prices = builtInPrices(now) } = options
+  checkOptions('createRouter', options, names)
+  const deployments = deploymentsOf('createRouter', options.providers)
+  const providers = deployments.map(({ provider }) => provider)
+  const { now = Date.now, prices = builtInPrices(now) } = options
   const groups = new Map(Object.entries(options.groups ?? {}))
   const health = new Health(options)
   const choices = new Choices()
+  const plans = new WeakMap<Target, Plan>()
   /** The instances of each provider by its id. */
   const byId = new Map<string, Provider[]>()
-  for (const provider of providers) {
-    const { id } = provider
-    // The id is used as a prefix of model ids, as a value of `provider` beside `auto`, and in headers.
-    if (!/^[\w.-]+$/.test(id) || id === 'auto') throw new TypeError(`"${id}" cannot be the id of a provider`)
-    byId.set(id, [...(byId.get(id) ?? []), provider])
+  for (const provider of providers) byId.set(provider.id, [...(byId.get(provider.id) ?? []), provider])
+  /** Of the providers with several instances. */
+  const rotations = new Map<string, Rotation<Provider>>()
+  for (const [id, { length }] of byId) {
+    const instances = deployments.filter(({ provider }) => provider.id === id)
+    const weights = new Map(instances.map(({ provider, weight = 1 }) => [provider, weight]))
+    if (length > 1) rotations.set(id, new Rotation(weights))
   }
 
-  const { idOf, serving, membersOf, placesOf, rotate } = directory(byId, groups)
+  const { idOf, serving, membersOf, placesOf } = directory(byId, rotations, groups)
   const listings = new Listings(byId, now)
 
   /**
@@ -154,21 +170,28 @@ export function createRouter(options: RouterOptions): Router {
         model: listed && listed.capabilities.length > 0 ? listed : undefined,
         context,
         maxOutput,
-        healthy: health.available(provider),
-        limited: health.limited(target),
+        rest: health.rest(target),
       }
     })
     return byPrice ? byCost(candidates, need) : inOrder(candidates)
   }
 
+  /** Counts a call as part of the load. @param isNext whether the target was chosen, and is not called in place of one that failed */
+  const charge = ({ provider }: Target, isNext: boolean): void => rotations.get(provider.id)?.charge(provider, isNext)
+
   const choose = (known: Catalogue, table: PriceTable, need: Need, requestId: string | undefined): Choice => {
     const places = placesOf(known, need)
     if (places.length === 1 && need.request.provider !== 'auto') return { targets: [targetOf(table, places[0]!)] }
     const ranking = rank(known, table, need, places)
-    rotate(places)
-    if (places.length > 1) choices.made(need, ranking, requestId, now())
-    if (ranking.targets.length === 0)
+    const choice = places.length > 1 && choices.made(need, ranking, requestId, now())
+    const [first] = ranking.targets
+    if (!first)
       throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
+    if (choice) {
+      const plan = { choice, charged: first }
+      for (const target of ranking.targets) plans.set(target, plan)
+      charge(first, true)
+    }
     return ranking
   }
 
@@ -188,11 +211,14 @@ export function createRouter(options: RouterOptions): Router {
       return { by, order }
     },
     attempt(targets, signal, run) {
-      const choice = choices.of(targets[0]!)
-      if (!choice) return attempt(targets, signal, run, health, options)
+      const plan = plans.get(targets[0]!)
+      if (!plan) return attempt(targets, signal, run, health, options)
+      const { choice } = plan
       choices.narrow(choice, targets)
       const counted: typeof run = (target) => {
         choice.attempts++
+        if (plan.charged === target) plan.charged = undefined
+        else charge(target, false)
         return run(target)
       }
       return attempt(targets, signal, counted, health, options).then((done) => {
