@@ -1,6 +1,7 @@
 import type { UpstreamError, UpstreamFailure } from './errors.js'
 import type { Price, PriceTable, Units } from './prices/price.js'
 import type { Learnt, Provider, Signal } from './provider.js'
+import type { Usage } from './schemas/chat.js'
 import type { Model } from './schemas/models.js'
 
 /** A provider and the model id to request from it. */
@@ -24,8 +25,10 @@ export type Task = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription'
 export interface Need {
   task: Task
   request: { model: string; provider?: string | null | undefined }
-  /** The expected units on a target; used only to compare prices. */
+  /** The expected units on a target; used only to compare prices, and where a deployment has a limit of tokens. */
   expected(target: Target): Units
+  /** How many calls a target needs; absent = one. */
+  calls?(target: Target): number
   /** Tokens of the prompt and of one answer; used only when prices are compared. Default: not checked. */
   size?(): { prompt: number; output: number }
   /** Whether a target supports the request; used only when prices are compared. `listed` is its catalogue entry, where its capabilities are known. Default: yes. */
@@ -138,15 +141,19 @@ export interface Router {
   /**
    * Runs a call with the first target. As long as a call certainly was not accepted, it runs with the next target or is retried.
    * After this resolves, the result of the call must be reported with `report`.
-   * @throws the error of a call that may have been accepted; otherwise the first error
+   * @throws the error of a call that may have been accepted; otherwise the first error; ApiError 429 where all deployments are at their limits, and
+   *   none was called
    */
   attempt<T>(
     targets: Target[],
     signal: Signal,
     run: (target: Target) => Promise<T>,
   ): Promise<{ value: T; target: Target; attempts: number }>
-  /** Reports how an accepted call ended; without `error`, successfully. */
-  report(target: Target, error?: unknown): void
+  /**
+   * Reports how an accepted call ended; without `error`, successfully.
+   * @param usage what it used; absent where that is not known
+   */
+  report(target: Target, error?: unknown, usage?: Pick<Usage, 'prompt_tokens' | 'completion_tokens'>): void
   /** The models of all configured providers, or of one. */
   models(filter?: { provider?: string | undefined }): Promise<Model[]>
   /** The groups of models that have a member, as models; or those of them whose first member is of one provider. */

@@ -160,8 +160,8 @@ export async function whole<T, U extends Used>(
   try {
     const { value: answer } = await attempt(upstream, run, options.wholeAnswerMs)
     explain(upstream)
-    options.router.report(upstream.target)
     const used = reading(upstream, () => meter(answer))
+    options.router.report(upstream.target, undefined, used.usage)
     recorded = true
     const cost = await record(upstream, used, watch.disconnected ? 'client_abort' : 'complete')
     if (explained) call.setHeader('x-gateway-cost', decimal(cost.cost))
@@ -202,7 +202,7 @@ export async function close(upstream: UpstreamRequest, outcome: Outcome, used: U
   const { options, target, watch } = upstream
   if (outcome !== 'complete') watch.abort()
   // A client that disconnected does not count as a success of the provider.
-  options.router.report(target, outcome === 'complete' ? undefined : (error ?? watch.stop?.error))
+  options.router.report(target, outcome === 'complete' ? undefined : (error ?? watch.stop?.error), used.usage)
   // No time-out runs while the usage record is written.
   watch.relax()
   try {

@@ -58,8 +58,6 @@ export interface PricedNeed extends Need {
   streamed?: boolean
   /** The most units that a target may bill. */
   most(target: Target): Units
-  /** How many calls a target needs; absent = one. */
-  calls?(target: Target): number
   /** The service tier that a target is asked for; undefined = the standard one. */
   tier?(target: Target): string | undefined
   /** What a target is asked for whose price is not known, in words; undefined = nothing. */

@@ -1,6 +1,7 @@
 import type { Signal, Target, UpstreamFailure } from '@turnpike/core'
 import { ApiError, UpstreamError } from '@turnpike/core'
 import type { Health } from './health.js'
+import { atLimits } from './quotas.js'
 
 export interface AttemptOptions {
   /** How often busy targets are retried after all have been tried; default 0, because clients retry themselves. */
@@ -63,6 +64,8 @@ function takeNext(left: Target[], health: Health, mayRest: boolean): Target | un
 /**
  * Runs a call with each target in turn until one accepts it; those that rest are left out. Throws the first failure, or, where that is a refusal,
  * the first one that passes.
+ * @param admit returns 0 for a target that may be called, else the seconds until it may: it is left out
+ * @throws ApiError 429 where no target was admitted
  */
 export async function attempt<T>(
   targets: Target[],
@@ -70,10 +73,12 @@ export async function attempt<T>(
   run: (target: Target) => Promise<T>,
   health: Health,
   { retries = 0, maxWaitMs = 2_000, failoverStatuses = [] }: AttemptOptions,
+  admit?: (target: Target) => Promise<number>,
 ): Promise<{ value: T; target: Target; attempts: number }> {
   let attempts = 0
   let first: unknown
   let passing: unknown
+  let soonest = Infinity
   for (let round = 0; ; round++) {
     const busy: Target[] = []
     let wait = Math.min(maxWaitMs, WAIT_MS * 2 ** round * (1 + Math.random() / 2))
@@ -83,6 +88,11 @@ export async function attempt<T>(
       // that allow them.
       const target = takeNext(left, health, attempts === 0 || round > 0)
       if (!target) break
+      const seconds = admit ? await admit(target) : 0
+      if (seconds > 0) {
+        soonest = Math.min(soonest, seconds)
+        continue
+      }
       health.begin(target)
       attempts++
       try {
@@ -109,7 +119,7 @@ export async function attempt<T>(
         else throw error
       }
     }
-    if (busy.length === 0 || round >= retries) throw (refusedBy(first) && passing) ?? first
+    if (busy.length === 0 || round >= retries) throw (refusedBy(first) && passing) ?? first ?? atLimits(soonest)
     await pause(wait, signal)
     targets = busy
   }

@@ -7,9 +7,21 @@ export interface Deployment {
   provider: Provider
   /** Its part of the calls among the providers with the same id, by their sum; above 0. Default 1. */
   weight?: number
+  /** The most calls in a minute of the clock (UTC); default any number. */
+  requestsPerMinute?: number
+  /**
+   * The most tokens in a minute of the clock, of prompts and answers: those that are expected of a call are counted before it, and corrected to those
+   * that it used once it has ended. Default any number.
+   */
+  tokensPerMinute?: number
 }
 
-const names: OptionNames<Deployment> = { provider: true, weight: false }
+const names: OptionNames<Deployment> = {
+  provider: true,
+  weight: false,
+  requestsPerMinute: false,
+  tokensPerMinute: false,
+}
 
 /** @throws TypeError where a value is no number above zero */
 export function checkPositive(of: string, name: string, value: number | undefined): void {
@@ -26,7 +38,8 @@ export function deploymentsOf(of: string, given: (Provider | Deployment)[]): Dep
       throw new TypeError(`${of}: the option "providers" has something that is no provider`)
     const deployment = 'provider' in one ? (one as Deployment) : { provider: one as Provider }
     checkOptions(place, deployment, names)
-    checkPositive(place, 'weight', deployment.weight)
+    const numbers = ['weight', 'requestsPerMinute', 'tokensPerMinute'] as const
+    for (const name of numbers) checkPositive(place, name, deployment[name])
     const { id } = deployment.provider
     // The id is used as a prefix of model ids, as a value of `provider` beside `auto`, and in headers.
     if (!/^[\w.-]+$/.test(id) || id === 'auto') throw new TypeError(`"${id}" cannot be the id of a provider`)

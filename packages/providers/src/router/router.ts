@@ -5,11 +5,13 @@ import type {
   PriceSource,
   PriceTable,
   Provider,
+  RateLimiter,
   RecentChoice,
   Router,
   Target,
   Task,
 } from '@turnpike/core'
+import { ApiError, memoryRateLimiter, UpstreamError } from '@turnpike/core'
 import type { OptionNames } from '@turnpike/core/internal'
 import { checkOptions, extend, undated, unsupported } from '@turnpike/core/internal'
 import { builtInPrices, limitsOf } from '../catalogue.js'
@@ -30,6 +32,7 @@ import type { Lists } from './listings.js'
 import { Listings } from './listings.js'
 import { midSize } from './mid-size.js'
 import { probe } from './probe.js'
+import { Quotas } from './quotas.js'
 import { Rotation } from './rotation.js'
 
 /** Options of {@link createRouter}. */
@@ -39,6 +42,11 @@ export interface RouterOptions extends AttemptOptions, HealthOptions {
    * them by weight, and if one is busy or its key is rejected, the next is tried.
    */
   providers: (Provider | Deployment)[]
+  /**
+   * Counts what deployments use in a minute, where they have limits; default {@link memoryRateLimiter}, which is exact within one process. One on a store
+   * counts for all processes that share it, which must have the same deployments in the same order.
+   */
+  rateLimiter?: RateLimiter
   /** The prices of models; default the built-in ones. */
   prices?: PriceSource
   /** Model groups, such as `{ fast: ['openai/gpt-4o-mini', 'gemini-2.5-flash'] }`, in order of preference; default none. */
@@ -52,6 +60,7 @@ export interface RouterOptions extends AttemptOptions, HealthOptions {
 
 const names: OptionNames<RouterOptions> = {
   providers: true,
+  rateLimiter: false,
   prices: false,
   groups: false,
   defaults: false,
@@ -68,11 +77,20 @@ const tasks: Task[] = ['chat', 'embeddings', 'images', 'speech', 'transcription'
 /** A model id without the prefix `models/` of Google's own ids. */
 const plainId = (model: string): string => (model.startsWith('models/') ? model.slice('models/'.length) : model)
 
-/** What becomes of a request that has several targets. */
+/** What is to be done for a request beyond calling its target. */
 interface Plan {
-  choice: RecentChoice
+  need: Need
+  /** Absent if there was one candidate. */
+  choice?: RecentChoice | undefined
   /** The target whose call has been charged to its part of the load: the first one, until it is called. */
   charged: Target | undefined
+}
+
+/** The tokens that a failed call used; undefined if that is not known. */
+function tokensOfFailure(error: unknown, isAborted: boolean): number | undefined {
+  if (UpstreamError.is(error)) return error.failure.usage?.total_tokens ?? (error.failure.accepted ? undefined : 0)
+  // What a provider itself refuses is not sent.
+  return ApiError.is(error) && !isAborted ? 0 : undefined
 }
 
 /**
@@ -88,6 +106,7 @@ export function createRouter(options: RouterOptions): Router {
   const { now = Date.now, prices = builtInPrices(now) } = options
   const groups = new Map(Object.entries(options.groups ?? {}))
   const health = new Health(options)
+  const quotas = new Quotas(deployments, options.rateLimiter ?? memoryRateLimiter({ now }), now)
   const choices = new Choices()
   const plans = new WeakMap<Target, Plan>()
   /** The instances of each provider by its id. */
@@ -181,17 +200,19 @@ export function createRouter(options: RouterOptions): Router {
 
   const choose = (known: Catalogue, table: PriceTable, need: Need, requestId: string | undefined): Choice => {
     const places = placesOf(known, need)
-    if (places.length === 1 && need.request.provider !== 'auto') return { targets: [targetOf(table, places[0]!)] }
+    if (places.length === 1 && need.request.provider !== 'auto') {
+      const target = targetOf(table, places[0]!)
+      if (quotas.isUsed) plans.set(target, { need, charged: target })
+      return { targets: [target] }
+    }
     const ranking = rank(known, table, need, places)
-    const choice = places.length > 1 && choices.made(need, ranking, requestId, now())
+    const choice = places.length > 1 ? choices.made(need, ranking, requestId, now()) : undefined
     const [first] = ranking.targets
     if (!first)
       throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
-    if (choice) {
-      const plan = { choice, charged: first }
-      for (const target of ranking.targets) plans.set(target, plan)
-      charge(first, true)
-    }
+    const plan: Plan = { need, choice, charged: first }
+    for (const target of ranking.targets) plans.set(target, plan)
+    charge(first, true)
     return ranking
   }
 
@@ -213,20 +234,29 @@ export function createRouter(options: RouterOptions): Router {
     attempt(targets, signal, run) {
       const plan = plans.get(targets[0]!)
       if (!plan) return attempt(targets, signal, run, health, options)
-      const { choice } = plan
-      choices.narrow(choice, targets)
+      const { need, choice } = plan
+      if (choice) choices.narrow(choice, targets)
       const counted: typeof run = (target) => {
-        choice.attempts++
+        if (choice) choice.attempts++
         if (plan.charged === target) plan.charged = undefined
         else charge(target, false)
-        return run(target)
+        if (!quotas.isUsed) return run(target)
+        return run(target).catch((error: unknown) => {
+          quotas.settle(target, tokensOfFailure(error, signal.aborted))
+          throw error
+        })
       }
-      return attempt(targets, signal, counted, health, options).then((done) => {
-        choice.served = { provider: done.target.provider.id, model: done.target.model }
+      const admit = quotas.isUsed ? (target: Target) => quotas.take(target, need) : undefined
+      return attempt(targets, signal, counted, health, options, admit).then((done) => {
+        if (choice) choice.served = { provider: done.target.provider.id, model: done.target.model }
         return done
       })
     },
-    report: (target, error) => health.report(target, error),
+    report(target, error, usage) {
+      health.report(target, error)
+      if (quotas.isUsed)
+        quotas.settle(target, usage ? usage.prompt_tokens + usage.completion_tokens : tokensOfFailure(error, true))
+    },
     async models({ provider } = {}) {
       const all = await readModels()
       return provider === undefined ? all : all.filter((model) => model.provider === idOf(provider))
