@@ -14,6 +14,8 @@ export interface Target {
   catalogue: string
   /** The table that the price is from, for the prices of service tiers; absent = they are unknown. */
   prices?: PriceTable
+  /** What a target of the group must have refused before this one is called, once: the length of the prompt, or its content. Absent = nothing. */
+  fallback?: 'length' | 'content'
   /** The most tokens of prompt and answer together (`context`), and of an answer; undefined where they are unknown, absent = all are. */
   limits?(): { context: number | undefined; maxOutput: number | undefined } | undefined
 }
@@ -49,7 +51,7 @@ export type Considered = {
 
 /** The targets chosen for a request. */
 export interface Choice {
-  /** Best first; never empty. */
+  /** Best first; never empty. Those with a `fallback` are last. */
   targets: Target[]
   /** All compared candidates, cheapest first; absent if price did not decide. */
   considered?: Considered[]

@@ -85,6 +85,7 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>, ms: number): Promise
 /** Sets the headers that describe how the request was served, once a target has accepted it or its answer begins. */
 export function explain({ call, head, target, notes, attempts, explained }: UpstreamRequest): void {
   if (notes.length > 0) call.setHeader('x-gateway-warnings', warnings(notes))
+  if (target.fallback) call.setHeader('x-gateway-fallback', target.fallback)
   if (!explained) return
   call.setHeader('x-gateway-provider', target.provider.id)
   call.setHeader('x-gateway-attempts', String(attempts))

@@ -2,7 +2,7 @@ import type { BalancePolicy, Hold, KV, Most, Need, Note, Router, Target, Units, 
 import { cost } from '@turnpike/core'
 import type { Attribute } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
-import { allowedTargets, budgetsOf, creditsOf, overLimit, unpriced } from './admit.js'
+import { allowedTargets, budgetsOf, creditsOf, isServed, overLimit, unpriced } from './admit.js'
 import type { callCounter, Caller, UserCaller } from './caller.js'
 import { LOGGED_MODEL } from './conventions.js'
 import type { RecordHead, Used } from './record.js'
@@ -19,6 +19,7 @@ export const callsUpstream = {
     'X-Gateway-Provider',
     'X-Gateway-Attempts',
     'X-Gateway-Considered',
+    'X-Gateway-Fallback',
     'X-Gateway-Cost',
   ],
 }
@@ -127,7 +128,7 @@ const drainMsOf = (
   return streamed ? abandonedMs : Infinity
 }
 
-/** The targets on which everything that a request asks for has a price. @throws ApiError 403 where there are none */
+/** The targets on which everything that a request asks for has a price. @throws ApiError 403 where there are none, or fallbacks only */
 function pricedTargets(targets: Target[], need: PricedNeed): Target[] {
   let missing = 'this model'
   const priced = targets.filter((target) => {
@@ -136,7 +137,7 @@ function pricedTargets(targets: Target[], need: PricedNeed): Target[] {
     if (what) missing = what
     return what === undefined
   })
-  if (priced.length === 0) throw unpriced(missing)
+  if (!isServed(priced, targets)) throw unpriced(missing)
   return priced
 }
 

@@ -18,8 +18,8 @@ describe('a refusal is', () => {
     ['parameter', 400, "Unrecognized key(s) in object: 'store'"],
     ['parameter', 400, 'property store should not exist'],
     ['parameter', 400, 'Penalty is not enabled for models/x'],
-    [undefined, 400, 'Blocked by guardrail: this content is not supported'],
-    [undefined, 400, 'Content exists risk: this is not supported'],
+    ['content', 400, 'Blocked by guardrail: this content is not supported'],
+    ['content', 400, 'Content exists risk: this is not supported'],
     [undefined, 400, 'Incorrect API key provided'],
     [undefined, 400, "'messages.0.content' is not supported"],
   ])('%s for %i %s', (refused, status, text, code) => {

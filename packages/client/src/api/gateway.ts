@@ -1125,6 +1125,8 @@ export interface operations {
                     "X-Gateway-Attempts"?: string;
                     /** @description Where asked for: the providers that were compared. */
                     "X-Gateway-Considered"?: string;
+                    /** @description Where the fallback of a group answered: what one of its members had refused, `length` (the prompt's) or `content`. */
+                    "X-Gateway-Fallback"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
                     [name: string]: unknown;
@@ -1187,6 +1189,8 @@ export interface operations {
                     "X-Gateway-Attempts"?: string;
                     /** @description Where asked for: the providers that were compared. */
                     "X-Gateway-Considered"?: string;
+                    /** @description Where the fallback of a group answered: what one of its members had refused, `length` (the prompt's) or `content`. */
+                    "X-Gateway-Fallback"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
                     [name: string]: unknown;
@@ -1248,6 +1252,8 @@ export interface operations {
                     "X-Gateway-Attempts"?: string;
                     /** @description Where asked for: the providers that were compared. */
                     "X-Gateway-Considered"?: string;
+                    /** @description Where the fallback of a group answered: what one of its members had refused, `length` (the prompt's) or `content`. */
+                    "X-Gateway-Fallback"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
                     [name: string]: unknown;
@@ -1310,6 +1316,8 @@ export interface operations {
                     "X-Gateway-Attempts"?: string;
                     /** @description Where asked for: the providers that were compared. */
                     "X-Gateway-Considered"?: string;
+                    /** @description Where the fallback of a group answered: what one of its members had refused, `length` (the prompt's) or `content`. */
+                    "X-Gateway-Fallback"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
                     [name: string]: unknown;
@@ -1374,6 +1382,8 @@ export interface operations {
                     "X-Gateway-Attempts"?: string;
                     /** @description Where asked for: the providers that were compared. */
                     "X-Gateway-Considered"?: string;
+                    /** @description Where the fallback of a group answered: what one of its members had refused, `length` (the prompt's) or `content`. */
+                    "X-Gateway-Fallback"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
                     [name: string]: unknown;

@@ -2,6 +2,7 @@ import type { ApiError, Model, Need, Provider } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import { MODEL_ID_LENGTH } from '../upstream-models.js'
 import type { Lists } from './listings.js'
+import type { ModelGroup } from './groups.js'
 import type { Rotation } from './rotation.js'
 
 /** Aliases of provider ids. */
@@ -34,6 +35,8 @@ export function catalogueOf(models: Model[], unlisted: ReadonlySet<string>): Cat
 export interface Place {
   provider: Provider
   model: string
+  /** The member of a group that it is, where members share calls by weight. */
+  member?: { id: string; rotation: Rotation<string> }
 }
 
 /**
@@ -44,7 +47,7 @@ export interface Place {
 export function directory(
   byId: ReadonlyMap<string, Provider[]>,
   rotations: ReadonlyMap<string, Rotation<Provider>>,
-  groups: ReadonlyMap<string, string[]>,
+  groups: ReadonlyMap<string, ModelGroup>,
 ) {
   const idOf = (word: string): string | undefined =>
     byId.has(word) ? word : byId.has(aliases[word] ?? '') ? aliases[word] : undefined
@@ -99,32 +102,61 @@ export function directory(
     return only !== undefined && others.length === 0 ? at(only, asked) : places
   }
 
+  /** The members of a group, in the configured order. */
+  const membersOf = (known: Catalogue, { tiers }: ModelGroup): Place[] =>
+    distinct(tiers.flatMap(({ models }) => models.flatMap((id) => serving(known, id))))
+
   /** The members of a group, in order of preference. */
-  const membersOf = (known: Catalogue, members: string[]): Place[] =>
-    members
-      .flatMap((id) => serving(known, id))
+  const membersInTurn = (known: Catalogue, { tiers }: ModelGroup): Place[] =>
+    distinct(
+      tiers.flatMap(({ models, rotation }) =>
+        rotation
+          ? rotation
+              .order()
+              .flatMap((id) => serving(known, id).map((place): Place => ({ ...place, member: { id, rotation } })))
+          : models.flatMap((id) => serving(known, id)),
+      ),
+    )
+
+  const distinct = (places: Place[]): Place[] =>
+    places
       // A group may contain the same model under two names.
       .filter((one, i, all) => i === all.findIndex((o) => o.provider === one.provider && o.model === one.model))
 
-  /** The providers that have the requested model, in order of preference. */
-  const placesOf = (known: Catalogue, { task, request }: Need): Place[] => {
-    const { model, provider: word } = request
+  /** The provider that a request names. @throws ApiError 400 for an unknown one */
+  const wantedBy = ({ provider: word }: Need['request']): string | undefined => {
     const wanted = word && word !== 'auto' ? idOf(word) : undefined
     if (word && word !== 'auto' && wanted === undefined) {
       const allowed = [...byId.keys(), 'auto'].map((id) => `"${id}"`).join(', ')
       throw invalid(`Unknown provider; the configured ones are ${allowed}`)
     }
+    return wanted
+  }
+
+  const isAble = ({ provider, model }: Place, task: Need['task']): boolean => task in provider && model !== ''
+
+  /** The providers that have the requested model, in order of preference. */
+  const placesOf = (known: Catalogue, { task, request }: Need): Place[] => {
+    const { model } = request
+    const wanted = wantedBy(request)
     if (model.length > MODEL_ID_LENGTH) throw invalidModel(`A model id has at most ${MODEL_ID_LENGTH} characters`)
     const group = groups.get(model)
     const places = group
-      ? membersOf(known, group).filter(({ provider: { id } }) => !wanted || id === wanted)
+      ? membersInTurn(known, group).filter(({ provider: { id } }) => !wanted || id === wanted)
       : servingAny(known, model, wanted)
-    const isAble = ({ provider, model }: Place): boolean => task in provider && model !== ''
     // Mostly all are: `filter` would allocate more than the rest of this.
-    const able = places.every(isAble) ? places : places.filter(isAble)
+    const able = places.every((place) => isAble(place, task)) ? places : places.filter((place) => isAble(place, task))
     if (able.length === 0) throw invalidModel(`No configured provider has the model "${model.slice(0, 100)}"`)
     return able
   }
 
-  return { idOf, serving, membersOf, placesOf }
+  /** The providers of a model that is called where a member of a group refuses a request. */
+  const fallbackPlaces = (known: Catalogue, { task, request }: Need, model: string): Place[] => {
+    const wanted = wantedBy(request)
+    return serving(known, model).filter(
+      (place) => isAble(place, task) && (wanted === undefined || place.provider.id === wanted),
+    )
+  }
+
+  return { idOf, serving, membersOf, placesOf, fallbackPlaces }
 }

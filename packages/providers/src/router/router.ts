@@ -26,6 +26,8 @@ import { deploymentsOf } from './deployments.js'
 import type { Catalogue, Place } from './directory.js'
 import { catalogueOf, directory } from './directory.js'
 import { groupModel } from './group-model.js'
+import type { Group, GroupMember, ModelGroup } from './groups.js'
+import { groupsOf } from './groups.js'
 import type { HealthOptions } from './health.js'
 import { Health } from './health.js'
 import type { Lists } from './listings.js'
@@ -49,8 +51,11 @@ export interface RouterOptions extends AttemptOptions, HealthOptions {
   rateLimiter?: RateLimiter
   /** The prices of models; default the built-in ones. */
   prices?: PriceSource
-  /** Model groups, such as `{ fast: ['openai/gpt-4o-mini', 'gemini-2.5-flash'] }`, in order of preference; default none. */
-  groups?: Record<string, string[]>
+  /**
+   * Model groups, such as `{ fast: ['openai/gpt-4o-mini', 'gemini-2.5-flash'] }`, in order of preference, with a weight for those that share the calls;
+   * or with options of their own. Default none.
+   */
+  groups?: Record<string, (string | GroupMember)[] | Group>
   /**
    * The models that {@link Router.agentModels} answers: ids, or names of groups. Default: the mid-size chat model (docs/routing.md) of the
    * first provider that lists one, and as the alternative that of the next such provider.
@@ -84,6 +89,8 @@ interface Plan {
   choice?: RecentChoice | undefined
   /** The target whose call has been charged to its part of the load: the first one, until it is called. */
   charged: Target | undefined
+  /** The group that was asked for. */
+  group?: ModelGroup | undefined
 }
 
 /** The tokens that a failed call used; undefined if that is not known. */
@@ -104,11 +111,12 @@ export function createRouter(options: RouterOptions): Router {
   const deployments = deploymentsOf('createRouter', options.providers)
   const providers = deployments.map(({ provider }) => provider)
   const { now = Date.now, prices = builtInPrices(now) } = options
-  const groups = new Map(Object.entries(options.groups ?? {}))
+  const groups = groupsOf('createRouter', options.groups, options)
   const health = new Health(options)
   const quotas = new Quotas(deployments, options.rateLimiter ?? memoryRateLimiter({ now }), now)
   const choices = new Choices()
   const plans = new WeakMap<Target, Plan>()
+  const members = new WeakMap<Target, NonNullable<Place['member']>>()
   /** The instances of each provider by its id. */
   const byId = new Map<string, Provider[]>()
   for (const provider of providers) byId.set(provider.id, [...(byId.get(provider.id) ?? []), provider])
@@ -120,7 +128,7 @@ export function createRouter(options: RouterOptions): Router {
     if (length > 1) rotations.set(id, new Rotation(weights))
   }
 
-  const { idOf, serving, membersOf, placesOf } = directory(byId, rotations, groups)
+  const { idOf, serving, membersOf, placesOf, fallbackPlaces } = directory(byId, rotations, groups)
   const listings = new Listings(byId, now)
 
   /**
@@ -160,7 +168,7 @@ export function createRouter(options: RouterOptions): Router {
   /** The groups that have a member, as models. */
   const groupModels = async (): Promise<Model[]> => {
     const known = await readCatalogue(prices.table())
-    return [...groups].flatMap(([name, ids]) => groupModel(name, membersOf(known, ids), known) ?? [])
+    return [...groups].flatMap(([name, group]) => groupModel(name, membersOf(known, group), known) ?? [])
   }
 
   const targetOf = (table: PriceTable, { provider, model }: Place): Target => {
@@ -181,6 +189,7 @@ export function createRouter(options: RouterOptions): Router {
       const { provider, model } = place
       const id = plainId(model)
       const target = targetOf(table, place)
+      if (place.member) members.set(target, place.member)
       const listed = byPrice ? known.listed.get(id)?.get(provider.id) : undefined
       const { context, maxOutput } = (byPrice && target.limits?.()) || {}
       return {
@@ -196,24 +205,39 @@ export function createRouter(options: RouterOptions): Router {
   }
 
   /** Counts a call as part of the load. @param isNext whether the target was chosen, and is not called in place of one that failed */
-  const charge = ({ provider }: Target, isNext: boolean): void => rotations.get(provider.id)?.charge(provider, isNext)
+  const charge = (target: Target, isNext: boolean): void => {
+    const { provider } = target
+    rotations.get(provider.id)?.charge(provider, isNext)
+    const member = members.get(target)
+    member?.rotation.charge(member.id, isNext)
+  }
 
   const choose = (known: Catalogue, table: PriceTable, need: Need, requestId: string | undefined): Choice => {
     const places = placesOf(known, need)
-    if (places.length === 1 && need.request.provider !== 'auto') {
+    const group = groups.get(need.request.model)
+    if (places.length === 1 && !group && need.request.provider !== 'auto') {
       const target = targetOf(table, places[0]!)
       if (quotas.isUsed) plans.set(target, { need, charged: target })
       return { targets: [target] }
     }
     const ranking = rank(known, table, need, places)
     const choice = places.length > 1 ? choices.made(need, ranking, requestId, now()) : undefined
-    const [first] = ranking.targets
+    const fallbacks = (group?.fallbacks ?? []).flatMap(([fallback, model]) =>
+      fallbackPlaces(known, need, model).map((place): Target => ({ ...targetOf(table, place), fallback })),
+    )
+    // Where the context of all members is too small, as far as that can be known before a call, their fallback is called at once.
+    const isTooLong = ranking.order.some(({ excluded }) => excluded === 'context')
+    const targets =
+      ranking.targets.length > 0
+        ? [...ranking.targets, ...fallbacks]
+        : fallbacks.filter(({ fallback }) => fallback === 'length' && isTooLong)
+    const [first] = targets
     if (!first)
       throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
-    const plan: Plan = { need, choice, charged: first }
-    for (const target of ranking.targets) plans.set(target, plan)
+    const plan: Plan = { need, choice, charged: first, group }
+    for (const target of targets) plans.set(target, plan)
     charge(first, true)
-    return ranking
+    return { ...ranking, targets }
   }
 
   return {
@@ -234,7 +258,7 @@ export function createRouter(options: RouterOptions): Router {
     attempt(targets, signal, run) {
       const plan = plans.get(targets[0]!)
       if (!plan) return attempt(targets, signal, run, health, options)
-      const { need, choice } = plan
+      const { need, choice, group } = plan
       if (choice) choices.narrow(choice, targets)
       const counted: typeof run = (target) => {
         if (choice) choice.attempts++
@@ -247,7 +271,7 @@ export function createRouter(options: RouterOptions): Router {
         })
       }
       const admit = quotas.isUsed ? (target: Target) => quotas.take(target, need) : undefined
-      return attempt(targets, signal, counted, health, options, admit).then((done) => {
+      return attempt(targets, signal, counted, health, group?.attempt ?? options, admit).then((done) => {
         if (choice) choice.served = { provider: done.target.provider.id, model: done.target.model }
         return done
       })
@@ -308,7 +332,7 @@ export function createRouter(options: RouterOptions): Router {
           ...(learnt.length > 0 && { learnt }),
         }
       }),
-      groups: Object.fromEntries(groups),
+      groups: Object.fromEntries([...groups].map(([name, { tiers }]) => [name, tiers.flatMap(({ models }) => models)])),
       choices: choices.list(),
       prices: prices.table(),
     }),
