@@ -26,7 +26,7 @@ export type Task = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription'
 /** The requirements of a request. */
 export interface Need {
   task: Task
-  request: { model: string; provider?: string | null | undefined }
+  request: { model: string; provider?: string | null | undefined; prompt_cache_key?: unknown }
   /** The expected units on a target; used only to compare prices, and where a deployment has a limit of tokens. */
   expected(target: Target): Units
   /** How many calls a target needs; absent = one. */
@@ -132,9 +132,10 @@ export interface Router {
   /**
    * Selects the targets for a request.
    * @param requestId kept with a choice among several candidates, for {@link RecentChoice}; default none
+   * @param session what the request belongs to: routers may send requests of a session to the same deployment; default none
    * @throws ApiError 400 for an unknown model or provider, and if no provider supports the request
    */
-  candidates(need: Need, requestId?: string): Choice | Promise<Choice>
+  candidates(need: Need, requestId?: string, session?: string): Choice | Promise<Choice>
   /**
    * Tells what {@link candidates} would choose now, also where no provider supports the request. Later choices do not depend on it.
    * @throws ApiError 400 for an unknown model or provider

@@ -94,6 +94,13 @@ export interface UpstreamRequest {
 /** Milliseconds since a time of `performance.now`. */
 export const elapsed = (started: number): number => Math.round(performance.now() - started)
 
+/** What a request belongs to, so that a router can send it to where the prompt before it is cached: a session, else all of a key, or of a user without one. */
+const sessionOf = (call: Call, { request: { prompt_cache_key: cached } }: Need, { key, user }: UserCaller): string =>
+  call.header('x-session-id') ||
+  call.header('x-conversation-id') ||
+  (typeof cached === 'string' && cached) ||
+  (key ? key.id : user.id)
+
 /** The use of units: at the standard price or at that of the tier that the request asks for, whichever is higher. */
 function dearUse(units: Units, need: PricedNeed, target: Target): Used {
   const standard = estimated(units)
@@ -160,7 +167,7 @@ export async function upstreamRequest(
   const { task } = need
   // The caller's text, of which a model id needs no more.
   call.log({ task, requested_model: need.request.model.slice(0, LOGGED_MODEL) })
-  const choice = router.candidates(need, call.requestId)
+  const choice = router.candidates(need, call.requestId, sessionOf(call, need, payer))
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice
   const budgets = budgetsOf(payer)

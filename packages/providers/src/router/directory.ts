@@ -53,7 +53,7 @@ export function directory(
     byId.has(word) ? word : byId.has(aliases[word] ?? '') ? aliases[word] : undefined
 
   /** The instances of a provider, the one whose turn it is first. */
-  const instances = (id: string): Provider[] => rotations.get(id)?.order() ?? byId.get(id)!
+  const instances = (id: string, session?: string): Provider[] => rotations.get(id)?.order(session) ?? byId.get(id)!
 
   /** The provider that a model id names by its prefix. */
   const prefixOf = (asked: string): string | undefined => {
@@ -76,30 +76,31 @@ export function directory(
     return family.length > 0 ? family : ids.filter((id) => unlisted.has(id))
   }
 
-  const at = (id: string, model: string): Place[] => instances(id).map((provider) => ({ provider, model }))
+  const at = (id: string, model: string, session?: string): Place[] =>
+    instances(id, session).map((provider) => ({ provider, model }))
 
   /** The providers of a model id, with the ids that they are sent. */
-  const serving = (known: Catalogue, asked: string, wanted?: string): Place[] => {
+  const serving = (known: Catalogue, asked: string, wanted?: string, session?: string): Place[] => {
     const prefix = prefixOf(asked)
     const rest = prefix === undefined ? asked : asked.slice(asked.indexOf('/') + 1)
     // Some providers list model ids that begin with their own or with another provider's name.
     const listing = known.listed.get(asked)
-    if (wanted !== undefined) return at(wanted, listing?.has(wanted) ? asked : rest)
+    if (wanted !== undefined) return at(wanted, listing?.has(wanted) ? asked : rest, session)
     if (prefix !== undefined) {
       const isOwn = listing?.has(prefix)
       // Where only others list such an id, it is not theirs if the named provider has the model, or may have it.
       const hasRest = known.listed.get(rest)?.has(prefix) || owns(prefix, rest)
-      if (!listing || (!isOwn && hasRest)) return at(prefix, rest)
+      if (!listing || (!isOwn && hasRest)) return at(prefix, rest, session)
     }
     const ids = ownersOf(known, asked)
-    return ids.length === 1 ? at(ids[0]!, asked) : ids.flatMap((id) => at(id, asked))
+    return ids.length === 1 ? at(ids[0]!, asked, session) : ids.flatMap((id) => at(id, asked, session))
   }
 
   /** The providers of a model that a request names: where nobody is known to have it, the only provider there is (ruling 51). */
-  const servingAny = (known: Catalogue, asked: string, wanted: string | undefined): Place[] => {
-    const places = serving(known, asked, wanted)
+  const servingAny = (known: Catalogue, asked: string, wanted?: string, session?: string): Place[] => {
+    const places = serving(known, asked, wanted, session)
     const [only, ...others] = places.length === 0 ? byId.keys() : []
-    return only !== undefined && others.length === 0 ? at(only, asked) : places
+    return only !== undefined && others.length === 0 ? at(only, asked, session) : places
   }
 
   /** The members of a group, in the configured order. */
@@ -107,14 +108,16 @@ export function directory(
     distinct(tiers.flatMap(({ models }) => models.flatMap((id) => serving(known, id))))
 
   /** The members of a group, in order of preference. */
-  const membersInTurn = (known: Catalogue, { tiers }: ModelGroup): Place[] =>
+  const membersInTurn = (known: Catalogue, { tiers }: ModelGroup, session?: string): Place[] =>
     distinct(
       tiers.flatMap(({ models, rotation }) =>
         rotation
           ? rotation
-              .order()
-              .flatMap((id) => serving(known, id).map((place): Place => ({ ...place, member: { id, rotation } })))
-          : models.flatMap((id) => serving(known, id)),
+              .order(session)
+              .flatMap((id) =>
+                serving(known, id, undefined, session).map((place): Place => ({ ...place, member: { id, rotation } })),
+              )
+          : models.flatMap((id) => serving(known, id, undefined, session)),
       ),
     )
 
@@ -135,15 +138,15 @@ export function directory(
 
   const isAble = ({ provider, model }: Place, task: Need['task']): boolean => task in provider && model !== ''
 
-  /** The providers that have the requested model, in order of preference. */
-  const placesOf = (known: Catalogue, { task, request }: Need): Place[] => {
+  /** The providers that have the requested model, in order of preference. @param session what is served by the same one as before; absent = in turn */
+  const placesOf = (known: Catalogue, { task, request }: Need, session?: string): Place[] => {
     const { model } = request
     const wanted = wantedBy(request)
     if (model.length > MODEL_ID_LENGTH) throw invalidModel(`A model id has at most ${MODEL_ID_LENGTH} characters`)
     const group = groups.get(model)
     const places = group
-      ? membersInTurn(known, group).filter(({ provider: { id } }) => !wanted || id === wanted)
-      : servingAny(known, model, wanted)
+      ? membersInTurn(known, group, session).filter(({ provider: { id } }) => !wanted || id === wanted)
+      : servingAny(known, model, wanted, session)
     // Mostly all are: `filter` would allocate more than the rest of this.
     const able = places.every((place) => isAble(place, task)) ? places : places.filter((place) => isAble(place, task))
     if (able.length === 0) throw invalidModel(`No configured provider has the model "${model.slice(0, 100)}"`)
@@ -151,9 +154,9 @@ export function directory(
   }
 
   /** The providers of a model that is called where a member of a group refuses a request. */
-  const fallbackPlaces = (known: Catalogue, { task, request }: Need, model: string): Place[] => {
+  const fallbackPlaces = (known: Catalogue, { task, request }: Need, model: string, session?: string): Place[] => {
     const wanted = wantedBy(request)
-    return serving(known, model).filter(
+    return serving(known, model, undefined, session).filter(
       (place) => isAble(place, task) && (wanted === undefined || place.provider.id === wanted),
     )
   }

@@ -65,7 +65,7 @@ function tiersOf(of: string, models: Group['models']): Tier[] {
     checkOptions(place, one, memberNames)
     checkPositive(place, 'weight', one.weight)
     if (sharing?.has(one.model)) throw new TypeError(`${place}: "${one.model}" stands there twice`)
-    if (!sharing) tiers.push({ models: [], rotation: new Rotation((sharing = new Map())) })
+    if (!sharing) tiers.push({ models: [], rotation: new Rotation(`${of}[${index}]`, (sharing = new Map())) })
     sharing.set(one.model, one.weight)
     tiers.at(-1)!.models.push(one.model)
   }

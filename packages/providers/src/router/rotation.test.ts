@@ -11,7 +11,7 @@ function turns(rotation: Rotation<string>, count: number, rests = ''): string {
   }
   return all
 }
-const of = (weights: Record<string, number>) => new Rotation(new Map(Object.entries(weights)))
+const of = (weights: Record<string, number>, name = 'x') => new Rotation(name, new Map(Object.entries(weights)))
 const counts = (all: string): Record<string, number> => {
   const sum: Record<string, number> = {}
   for (const one of all) sum[one] = (sum[one] ?? 0) + 1
@@ -59,5 +59,52 @@ describe('a rotation', () => {
     expect(Object.values(counts(all.join(''))).map((count) => Math.round((count / all.length) * 100))).toEqual([
       33, 33, 33,
     ])
+  })
+})
+
+describe('the order for a session', () => {
+  const weights = { a: 5, b: 3, c: 2 }
+  const sessions = Array.from({ length: 10_000 }, (_, i) => `session-${i}`)
+  const first = (rotation: Rotation<string>, session: string): string => rotation.order(session)[0]!
+
+  it('is always the same, also in another process, whatever was called', () => {
+    const rotation = of(weights)
+    for (const session of ['', 'a', '1', '2', 'x'.repeat(100_000)]) {
+      const order = rotation.order(session)
+      expect(order.toSorted()).toEqual(['a', 'b', 'c'])
+      rotation.charge(order[0]!, true)
+      expect([rotation.order(session), of(weights).order(session)]).toEqual([order, order])
+    }
+  })
+
+  it('shares many sessions by weight, and those of one that rests by the weights of the others', () => {
+    const rotation = of(weights)
+    const all = counts(sessions.map((session) => first(rotation, session)).join(''))
+    for (const [one, part] of Object.entries({ a: 0.5, b: 0.3, c: 0.2 }))
+      expect(Math.abs(all[one]! / sessions.length / part - 1), one).toBeLessThan(0.05)
+    const orphans = sessions.filter((session) => first(rotation, session) === 'a')
+    const next = counts(orphans.map((session) => rotation.order(session)[1]!).join(''))
+    expect(Math.abs(next['b']! / orphans.length / 0.6 - 1)).toBeLessThan(0.05)
+  })
+
+  it('stays for the sessions of the others where one is added or has another weight', () => {
+    const more = of({ ...weights, d: 2 })
+    const heavier = of({ ...weights, c: 4 })
+    for (const session of sessions.slice(0, 1_000)) {
+      const one = first(of(weights), session)
+      expect(['d', one]).toContain(first(more, session))
+      expect(['c', one]).toContain(first(heavier, session))
+    }
+  })
+
+  it('does not depend on the choice of another rotation', () => {
+    const [one, other] = [of({ a: 1, b: 1 }, 'one'), of({ a: 1, b: 1 }, 'other')]
+    const both = counts(
+      sessions
+        .filter((session) => first(one, session) === 'a')
+        .map((session) => first(other, session))
+        .join(''),
+    )
+    expect(Math.abs(both['a']! / both['b']! - 1)).toBeLessThan(0.1)
   })
 })

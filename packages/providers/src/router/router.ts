@@ -49,6 +49,11 @@ export interface RouterOptions extends AttemptOptions, HealthOptions {
    * counts for all processes that share it, which must have the same deployments in the same order.
    */
   rateLimiter?: RateLimiter
+  /**
+   * Whether the requests of a session go to the same deployment and group member, as long as that does not rest and has room, so that they find their
+   * prompt in its cache. Many sessions are shared by weight. Default false: all requests in turn.
+   */
+  sticky?: boolean
   /** The prices of models; default the built-in ones. */
   prices?: PriceSource
   /**
@@ -66,6 +71,7 @@ export interface RouterOptions extends AttemptOptions, HealthOptions {
 const names: OptionNames<RouterOptions> = {
   providers: true,
   rateLimiter: false,
+  sticky: false,
   prices: false,
   groups: false,
   defaults: false,
@@ -125,7 +131,7 @@ export function createRouter(options: RouterOptions): Router {
   for (const [id, { length }] of byId) {
     const instances = deployments.filter(({ provider }) => provider.id === id)
     const weights = new Map(instances.map(({ provider, weight = 1 }) => [provider, weight]))
-    if (length > 1) rotations.set(id, new Rotation(weights))
+    if (length > 1) rotations.set(id, new Rotation(id, weights))
   }
 
   const { idOf, serving, membersOf, placesOf, fallbackPlaces } = directory(byId, rotations, groups)
@@ -212,8 +218,8 @@ export function createRouter(options: RouterOptions): Router {
     member?.rotation.charge(member.id, isNext)
   }
 
-  const choose = (known: Catalogue, table: PriceTable, need: Need, requestId: string | undefined): Choice => {
-    const places = placesOf(known, need)
+  const choose = (known: Catalogue, table: PriceTable, need: Need, requestId?: string, session?: string): Choice => {
+    const places = placesOf(known, need, session)
     const group = groups.get(need.request.model)
     if (places.length === 1 && !group && need.request.provider !== 'auto') {
       const target = targetOf(table, places[0]!)
@@ -223,7 +229,7 @@ export function createRouter(options: RouterOptions): Router {
     const ranking = rank(known, table, need, places)
     const choice = places.length > 1 ? choices.made(need, ranking, requestId, now()) : undefined
     const fallbacks = (group?.fallbacks ?? []).flatMap(([fallback, model]) =>
-      fallbackPlaces(known, need, model).map((place): Target => ({ ...targetOf(table, place), fallback })),
+      fallbackPlaces(known, need, model, session).map((place): Target => ({ ...targetOf(table, place), fallback })),
     )
     // Where the context of all members is too small, as far as that can be known before a call, their fallback is called at once.
     const isTooLong = ranking.order.some(({ excluded }) => excluded === 'context')
@@ -242,12 +248,13 @@ export function createRouter(options: RouterOptions): Router {
 
   return {
     // Synchronous once the lists have been read.
-    candidates(need, requestId) {
+    candidates(need, requestId, session) {
+      const stuck = options.sticky ? session : undefined
       const table = prices.table()
       const lists = listings.known()
       return lists
-        ? choose(join(lists, table).catalogue, table, need, requestId)
-        : readCatalogue(table).then((read) => choose(read, table, need, requestId))
+        ? choose(join(lists, table).catalogue, table, need, requestId, stuck)
+        : readCatalogue(table).then((read) => choose(read, table, need, requestId, stuck))
     },
     async preview(need) {
       const table = prices.table()
