@@ -46,7 +46,7 @@ interface Request {
 }
 
 /** How often that happened of which a simulation is made. */
-export const tally = { fallbacks: 0, opened: 0, tries: 0, recovered: 0 }
+export const tally = { fallbacks: 0, opened: 0, tries: 0, recovered: 0, rested: 0, allRested: 0 }
 
 /** What has to become of each request, by rules written down apart from the router's. */
 export function createOracle({ places, retries, maxWaitMs }: World) {
@@ -61,6 +61,12 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
   const mayBeTried = (i: number, now: number): boolean => {
     const { restsUntil, trying } = breakers[i]!
     return restsUntil === undefined || (now >= restsUntil && trying === undefined)
+  }
+
+  /** Until when a provider gets no calls; -1 where it may be called. */
+  const rest = (i: number, now: number): number => {
+    const { restsUntil, limitedUntil } = breakers[i]!
+    return mayBeTried(i, now) ? (limitedUntil > now ? limitedUntil : -1) : restsUntil!
   }
 
   /** Tokens of what the model reads. */
@@ -86,12 +92,12 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
       const all = places.map((place, i) => ({
         i,
         able: !auto || can(place, step),
-        behind: !mayBeTried(i, now) ? 2 : breakers[i]!.limitedUntil > now ? 1 : 0,
+        rest: rest(i, now),
         cost: auto ? expected(prices[i], step) : 0,
       }))
       const able = all.filter((one) => one.able)
       const left = able
-        .toSorted((a, b) => a.behind - b.behind || (a.cost === b.cost ? 0 : a.cost - b.cost) || a.i - b.i)
+        .toSorted((a, b) => a.rest - b.rest || (a.cost === b.cost ? 0 : a.cost - b.cost) || a.i - b.i)
         .map(({ i }) => i)
       requests.set(id, {
         left,
@@ -116,8 +122,13 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
         request.busy = []
         expect(now, 'a wait is as long as was wanted').toBeGreaterThanOrEqual(request.notBefore)
       }
-      const right = request.left.find((i) => mayBeTried(i, now)) ?? request.left[0]
+      const rests = request.left.map((i) => rest(i, now))
+      const right = request.left[rests.indexOf(Math.min(...rests))]
       expect(place, 'the right one is asked').toBe(right)
+      if (!rests.includes(-1)) {
+        expect(request.calls === 0 || request.round > 0, 'one is asked where all rest').toBe(true)
+        tally.allRested++
+      }
       request.left = request.left.filter((i) => i !== place)
       request.calls++
       expect(request.calls).toBeLessThanOrEqual(request.able * (1 + retries))
@@ -136,7 +147,7 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
       if (!failure && breaker.restsUntil !== undefined) tally.recovered++
       const late = failure && (failure.kind === 'timeout' || [504, 524].includes(failure.status!))
       if (!failure || failure.caller) Object.assign(breaker, { inARow: 0, restsUntil: undefined, answeredAt: now })
-      else if (failure.status === 429) breaker.limitedUntil = now + (failure.retryAfter ?? 1) * 1_000
+      else if (failure.status === 429) breaker.limitedUntil = now + (failure.retryAfter ?? 30) * 1_000
       else if (!(late && now - breaker.answeredAt < 30_000) && ++breaker.inARow >= 5) {
         if (breaker.restsUntil === undefined) tally.opened++
         breaker.restsUntil = now + 30_000
@@ -152,6 +163,10 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
       if (!failure.credential && wait <= maxWaitMs) {
         request.busy.push(place)
         request.notBefore = Math.max(request.notBefore, now + wait)
+      }
+      if (request.round === 0 && request.left.length > 0 && request.left.every((i) => rest(i, now) >= 0)) {
+        request.left = []
+        tally.rested++
       }
       request.over = request.left.length === 0 && (request.busy.length === 0 || request.round === retries)
     },

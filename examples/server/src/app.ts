@@ -185,6 +185,7 @@ export async function createApp(environment: Environment, transport: Transport, 
   const router = createRouter({
     providers,
     prices,
+    ...(rateLimiter && { rateLimiter }),
     defaults: agentsOf(environment),
     ...(environment.MODEL_GROUPS && { groups: environment.MODEL_GROUPS }),
     ...(environment.FAILOVER_STATUSES && { failoverStatuses: environment.FAILOVER_STATUSES }),

@@ -75,8 +75,11 @@ export interface UpstreamFailure {
   accepted: boolean
   /** The upstream's own error code, such as `unsupported_parameter`. */
   code?: string | undefined
-  /** What of the caller's request was refused, where another provider may take it as it is: the model, the length of the prompt or a parameter. */
-  refused?: 'model' | 'length' | 'parameter' | undefined
+  /**
+   * What of the caller's request was refused, where another provider may take it as it is: the model, the length of the prompt or a parameter; or its
+   * content, by a filter.
+   */
+  refused?: 'model' | 'length' | 'parameter' | 'content' | undefined
   /** Where the prompt is longer than the model's context (`code` is then `context_length_exceeded`): its tokens, as far as known. */
   context?: number | undefined
   /** The content encoding of the answer, where it is not known. */

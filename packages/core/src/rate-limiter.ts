@@ -7,10 +7,13 @@ export interface RateLimit {
   remaining?: number
 }
 
-/** Counts requests per key and minute. */
+/** Counts requests, or other units, per key and minute. */
 export interface RateLimiter {
-  /** Counts one request against `perMinute`. */
-  consume(key: string, perMinute: number): RateLimit | Promise<RateLimit>
+  /**
+   * Counts `count` units (default 1) against `perMinute`: all of them, or none where there is no room. A negative number gives back what was
+   * counted, whatever the limit.
+   */
+  consume(key: string, perMinute: number, count?: number): RateLimit | Promise<RateLimit>
 }
 
 const WINDOW_MS = 60_000
@@ -37,7 +40,7 @@ export function memoryRateLimiter(options: { now?: () => number } = {}): RateLim
   let sweepAt = 0
 
   return {
-    consume(key, perMinute) {
+    consume(key, perMinute, count = 1) {
       const time = now()
       if (time >= sweepAt) {
         for (const [k, { end }] of windows) if (end <= time) windows.delete(k)
@@ -45,8 +48,8 @@ export function memoryRateLimiter(options: { now?: () => number } = {}): RateLim
       }
       let window = windows.get(key)
       if (!window || window.end <= time) windows.set(key, (window = { end: time + WINDOW_MS, used: 0 }))
-      const ok = window.used < perMinute
-      if (ok) window.used++
+      const ok = count < 0 || window.used + count <= perMinute
+      if (ok) window.used += count
       const retryAfter = Math.max(1, Math.ceil((window.end - time) / 1000))
       return { ok, retryAfter, remaining: Math.max(0, perMinute - window.used) }
     },

@@ -1,6 +1,7 @@
 import type { UpstreamError, UpstreamFailure } from './errors.js'
 import type { Price, PriceTable, Units } from './prices/price.js'
 import type { Learnt, Provider, Signal } from './provider.js'
+import type { Usage } from './schemas/chat.js'
 import type { Model } from './schemas/models.js'
 
 /** A provider and the model id to request from it. */
@@ -13,6 +14,8 @@ export interface Target {
   catalogue: string
   /** The table that the price is from, for the prices of service tiers; absent = they are unknown. */
   prices?: PriceTable
+  /** What a target of the group must have refused before this one is called, once: the length of the prompt, or its content. Absent = nothing. */
+  fallback?: 'length' | 'content'
   /** The most tokens of prompt and answer together (`context`), and of an answer; undefined where they are unknown, absent = all are. */
   limits?(): { context: number | undefined; maxOutput: number | undefined } | undefined
 }
@@ -23,9 +26,11 @@ export type Task = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription'
 /** The requirements of a request. */
 export interface Need {
   task: Task
-  request: { model: string; provider?: string | null | undefined }
-  /** The expected units on a target; used only to compare prices. */
+  request: { model: string; provider?: string | null | undefined; prompt_cache_key?: unknown }
+  /** The expected units on a target; used only to compare prices, and where a deployment has a limit of tokens. */
   expected(target: Target): Units
+  /** How many calls a target needs; absent = one. */
+  calls?(target: Target): number
   /** Tokens of the prompt and of one answer; used only when prices are compared. Default: not checked. */
   size?(): { prompt: number; output: number }
   /** Whether a target supports the request; used only when prices are compared. `listed` is its catalogue entry, where its capabilities are known. Default: yes. */
@@ -40,13 +45,13 @@ export type Considered = {
   expected_nano_usd: number | null
   /** Why it cannot serve the request; absent if it can. */
   excluded?: 'unfit' | 'context' | 'output' | 'forbidden'
-  /** Why it was moved behind others; absent if it was not. */
+  /** Why it rests, and is therefore behind others; absent if it does not. */
   behind?: 'unhealthy' | 'limited'
 }
 
 /** The targets chosen for a request. */
 export interface Choice {
-  /** Best first; never empty. */
+  /** Best first; never empty. Those with a `fallback` are last. */
   targets: Target[]
   /** All compared candidates, cheapest first; absent if price did not decide. */
   considered?: Considered[]
@@ -63,7 +68,7 @@ export interface Preview {
 /** The health of a provider. */
 export interface ProviderHealth {
   id: string
-  /** `unhealthy` = other providers are tried first until `next_try`. */
+  /** `unhealthy` = it rests until `next_try`. */
   status: 'healthy' | 'unhealthy'
   /** Failures since the last success. */
   failures: number
@@ -77,9 +82,9 @@ export interface ProviderHealth {
 export interface ProviderState extends ProviderHealth {
   /** The tasks that it supports. */
   tasks: Task[]
-  /** `open` = other providers are tried first; `half-open` = one request may try it or is doing so. */
+  /** `open` = it rests; `half-open` = one request may try it or is doing so. */
   breaker: 'closed' | 'open' | 'half-open'
-  /** Rate-limited models, which are tried after others until the given time. */
+  /** Rate-limited models, which rest until the given time. */
   limited: { model: string; until: string }[]
   /** What it has learnt to leave out of requests; absent = nothing. */
   learnt?: Learnt[]
@@ -127,9 +132,10 @@ export interface Router {
   /**
    * Selects the targets for a request.
    * @param requestId kept with a choice among several candidates, for {@link RecentChoice}; default none
+   * @param session what the request belongs to: routers may send requests of a session to the same deployment; default none
    * @throws ApiError 400 for an unknown model or provider, and if no provider supports the request
    */
-  candidates(need: Need, requestId?: string): Choice | Promise<Choice>
+  candidates(need: Need, requestId?: string, session?: string): Choice | Promise<Choice>
   /**
    * Tells what {@link candidates} would choose now, also where no provider supports the request. Later choices do not depend on it.
    * @throws ApiError 400 for an unknown model or provider
@@ -138,15 +144,19 @@ export interface Router {
   /**
    * Runs a call with the first target. As long as a call certainly was not accepted, it runs with the next target or is retried.
    * After this resolves, the result of the call must be reported with `report`.
-   * @throws the error of a call that may have been accepted; otherwise the first error
+   * @throws the error of a call that may have been accepted; otherwise the first error; ApiError 429 where all deployments are at their limits, and
+   *   none was called
    */
   attempt<T>(
     targets: Target[],
     signal: Signal,
     run: (target: Target) => Promise<T>,
   ): Promise<{ value: T; target: Target; attempts: number }>
-  /** Reports how an accepted call ended; without `error`, successfully. */
-  report(target: Target, error?: unknown): void
+  /**
+   * Reports how an accepted call ended; without `error`, successfully.
+   * @param usage what it used; absent where that is not known
+   */
+  report(target: Target, error?: unknown, usage?: Pick<Usage, 'prompt_tokens' | 'completion_tokens'>): void
   /** The models of all configured providers, or of one. */
   models(filter?: { provider?: string | undefined }): Promise<Model[]>
   /** The groups of models that have a member, as models; or those of them whose first member is of one provider. */

@@ -1,3 +1,4 @@
+import { fixedPrices, priceTable } from '@turnpike/core'
 import { anthropic, createRouter, openai } from '@turnpike/providers'
 import { fakeAnthropic, fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
@@ -58,6 +59,51 @@ describe('a key restricted to some models', () => {
     expect((await send('GET', '/v1/models/any', undefined, init)).status).toBe(200)
     expect((await send('GET', '/v1/models/other', undefined, init)).status).toBe(404)
   })
+})
+
+it('threat 75: no key gets a model that is not for it by the fallback of a group, nor a fallback without a refusal', async () => {
+  const refusal = {
+    status: 400,
+    body: JSON.stringify({ error: { message: 'Too long', code: 'context_length_exceeded' } }),
+    headers: { 'content-type': 'application/json' },
+  }
+  const small = fakeOpenAI({ override: () => refusal })
+  const large = fakeAnthropic()
+  const router = createRouter({
+    providers: [
+      openai({ apiKey: 'sk', transport: small.transport }),
+      anthropic({ apiKey: 'sk', transport: large.transport }),
+    ],
+    groups: { any: { models: ['gpt-4o-mini'], contextFallback: 'claude-haiku-4-5' } },
+  })
+  const onlySmall = await withKey({ models: ['gpt-4o-mini'] }, { router })
+  expect((await onlySmall.ask({ model: 'any' })).status).toBe(400)
+  const onlyLarge = await withKey({ models: ['claude-haiku-4-5'] }, { router })
+  expect((await onlyLarge.ask({ model: 'any' })).status).toBe(403)
+  expect([small.requests.length, large.requests.length]).toEqual([1, 0])
+  const both = await withKey({ models: ['gpt-4o-mini', 'claude-haiku-4-5'] }, { router })
+  expect((await both.ask({ model: 'any' })).status).toBe(200)
+})
+
+it('holds under a budget the most that a fallback may cost', async () => {
+  const held: Promise<number[]>[] = []
+  const override = () => {
+    held.push(holds().then((all) => all.map(({ amount }) => amount)))
+    return completion()
+  }
+  const router = createRouter({
+    providers: [
+      openai({ apiKey: 'sk', transport: fakeOpenAI({ override }).transport }),
+      anthropic({ apiKey: 'sk', transport: fakeAnthropic().transport }),
+    ],
+    prices: fixedPrices(
+      priceTable({ 'openai/gpt-4o': { input: 0, output: 1 }, 'anthropic/claude-opus-4-1': { input: 0, output: 50 } }),
+    ),
+    groups: { any: { models: ['gpt-4o'], contextFallback: 'claude-opus-4-1' }, cheap: ['gpt-4o'] },
+  })
+  const { ask, holds } = await withKey({ budget: { usd: 1 } }, { router })
+  for (const model of ['cheap', 'any']) expect((await ask({ model, max_tokens: 100 })).status).toBe(200)
+  expect(await Promise.all(held)).toEqual([[100_000], [5_000_000]])
 })
 
 describe('a key with an expiry time', () => {

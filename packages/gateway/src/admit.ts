@@ -17,11 +17,15 @@ export function mayUse(caller: Caller, provider: string, model: string): boolean
   return !models || namesOf(provider, model).some((name) => models.includes(name))
 }
 
-/** The targets that a caller may use. @throws ApiError 403 where there are none */
+/** Whether targets remain, and not only fallbacks, which are for what others have refused. @param all those that there were: fallbacks are last */
+export const isServed = (targets: Target[], all: Target[]): boolean =>
+  targets.length > 0 && (targets[0]!.fallback === undefined || all[0]!.fallback !== undefined)
+
+/** The targets that a caller may use. @throws ApiError 403 where there are none, or fallbacks only */
 export function allowedTargets(caller: UserCaller, targets: Target[]): Target[] {
   if (!caller.key?.models) return targets
   const allowed = targets.filter(({ provider, model }) => mayUse(caller, provider.id, model))
-  if (allowed.length === 0) throw forbidden('This key may not be used for this model')
+  if (!isServed(allowed, targets)) throw forbidden('This key may not be used for this model')
   return allowed
 }
 

@@ -14,7 +14,12 @@ const fixed: Record<UpstreamFailure['kind'], { code: ApiError['code']; message: 
 }
 
 /** The codes by which callers decide what to do. */
-const codes = { model: 'model_not_found', parameter: 'unsupported_parameter', length: 'invalid_body' } as const
+const codes = {
+  model: 'model_not_found',
+  parameter: 'unsupported_parameter',
+  length: 'invalid_body',
+  content: 'invalid_body',
+} as const
 
 /**
  * The message for a prompt over the model's context. It begins as OpenAI's does, whatever the family: litellm and LangChain know it by "This

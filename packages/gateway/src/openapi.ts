@@ -163,6 +163,8 @@ export const gatewayDocument = (
       'X-Gateway-Provider': 'Where asked for: the provider that answered.',
       'X-Gateway-Attempts': 'Where asked for: calls of providers that it took.',
       'X-Gateway-Considered': 'Where asked for: the providers that were compared.',
+      'X-Gateway-Fallback':
+        "Where the fallback of a group answered: what one of its members had refused, `length` (the prompt's) or `content`.",
       'X-Gateway-Cost': 'Where asked for: US dollars.',
       'X-Gateway-Answered-By': 'The guard that answered in place of a provider, for nothing.',
       'Last-Event-ID': 'The last event that the reader has seen.',

@@ -85,6 +85,7 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>, ms: number): Promise
 /** Sets the headers that describe how the request was served, once a target has accepted it or its answer begins. */
 export function explain({ call, head, target, notes, attempts, explained }: UpstreamRequest): void {
   if (notes.length > 0) call.setHeader('x-gateway-warnings', warnings(notes))
+  if (target.fallback) call.setHeader('x-gateway-fallback', target.fallback)
   if (!explained) return
   call.setHeader('x-gateway-provider', target.provider.id)
   call.setHeader('x-gateway-attempts', String(attempts))
@@ -160,8 +161,8 @@ export async function whole<T, U extends Used>(
   try {
     const { value: answer } = await attempt(upstream, run, options.wholeAnswerMs)
     explain(upstream)
-    options.router.report(upstream.target)
     const used = reading(upstream, () => meter(answer))
+    options.router.report(upstream.target, undefined, used.usage)
     recorded = true
     const cost = await record(upstream, used, watch.disconnected ? 'client_abort' : 'complete')
     if (explained) call.setHeader('x-gateway-cost', decimal(cost.cost))
@@ -202,7 +203,7 @@ export async function close(upstream: UpstreamRequest, outcome: Outcome, used: U
   const { options, target, watch } = upstream
   if (outcome !== 'complete') watch.abort()
   // A client that disconnected does not count as a success of the provider.
-  options.router.report(target, outcome === 'complete' ? undefined : (error ?? watch.stop?.error))
+  options.router.report(target, outcome === 'complete' ? undefined : (error ?? watch.stop?.error), used.usage)
   // No time-out runs while the usage record is written.
   watch.relax()
   try {

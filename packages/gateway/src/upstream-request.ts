@@ -2,7 +2,7 @@ import type { BalancePolicy, Hold, KV, Most, Need, Note, Router, Target, Units, 
 import { cost } from '@turnpike/core'
 import type { Attribute } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
-import { allowedTargets, budgetsOf, creditsOf, overLimit, unpriced } from './admit.js'
+import { allowedTargets, budgetsOf, creditsOf, isServed, overLimit, unpriced } from './admit.js'
 import type { callCounter, Caller, UserCaller } from './caller.js'
 import { LOGGED_MODEL } from './conventions.js'
 import type { GuardOptions } from './guards.js'
@@ -20,6 +20,7 @@ export const callsUpstream = {
     'X-Gateway-Provider',
     'X-Gateway-Attempts',
     'X-Gateway-Considered',
+    'X-Gateway-Fallback',
     'X-Gateway-Cost',
     'X-Gateway-Answered-By',
   ],
@@ -60,8 +61,6 @@ export interface PricedNeed extends Need {
   streamed?: boolean
   /** The most units that a target may bill. */
   most(target: Target): Units
-  /** How many calls a target needs; absent = one. */
-  calls?(target: Target): number
   /** The service tier that a target is asked for; undefined = the standard one. */
   tier?(target: Target): string | undefined
   /** What a target is asked for whose price is not known, in words; undefined = nothing. */
@@ -97,6 +96,13 @@ export interface UpstreamRequest {
 /** Milliseconds since a time of `performance.now`. */
 export const elapsed = (started: number): number => Math.round(performance.now() - started)
 
+/** What a request belongs to, so that a router can send it to where the prompt before it is cached: a session, else all of a key, or of a user without one. */
+const sessionOf = (call: Call, { request: { prompt_cache_key: cached } }: Need, { key, user }: UserCaller): string =>
+  call.header('x-session-id') ||
+  call.header('x-conversation-id') ||
+  (typeof cached === 'string' && cached) ||
+  (key ? key.id : user.id)
+
 /** The use of units: at the standard price or at that of the tier that the request asks for, whichever is higher. */
 function dearUse(units: Units, need: PricedNeed, target: Target): Used {
   const standard = estimated(units)
@@ -131,7 +137,7 @@ const drainMsOf = (
   return streamed ? abandonedMs : Infinity
 }
 
-/** The targets on which everything that a request asks for has a price. @throws ApiError 403 where there are none */
+/** The targets on which everything that a request asks for has a price. @throws ApiError 403 where there are none, or fallbacks only */
 function pricedTargets(targets: Target[], need: PricedNeed): Target[] {
   let missing = 'this model'
   const priced = targets.filter((target) => {
@@ -140,7 +146,7 @@ function pricedTargets(targets: Target[], need: PricedNeed): Target[] {
     if (what) missing = what
     return what === undefined
   })
-  if (priced.length === 0) throw unpriced(missing)
+  if (!isServed(priced, targets)) throw unpriced(missing)
   return priced
 }
 
@@ -163,7 +169,7 @@ export async function upstreamRequest(
   const { task } = need
   // The caller's text, of which a model id needs no more.
   call.log({ task, requested_model: need.request.model.slice(0, LOGGED_MODEL) })
-  const choice = router.candidates(need, call.requestId)
+  const choice = router.candidates(need, call.requestId, sessionOf(call, need, payer))
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice
   const budgets = budgetsOf(payer)

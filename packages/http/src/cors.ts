@@ -13,6 +13,7 @@ const EXPOSED = [
   'retry-after',
   'x-should-retry',
   'x-gateway-warnings',
+  'x-gateway-fallback',
   'x-ratelimit-limit-requests',
   'x-ratelimit-remaining-requests',
   'x-ratelimit-reset-requests',

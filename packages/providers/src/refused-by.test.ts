@@ -63,6 +63,9 @@ describe('an error of a caller refuses', () => {
     ['a policy', says('This does not support our usage policy')],
     ['moderation', says('This is not supported', { code: 'moderation_blocked' })],
     ['in Chinese', says('输入包含敏感内容: this is not supported')],
+  ])('the content: %s', (_, body) => expect(refused(body)).toBe('content'))
+
+  it.each<[of: string, body: unknown]>([
     ['a value', says('temperature must be between 0 and 2')],
     ['a value', says('temperature: Input should be less than or equal to 2')],
     ['messages', says('messages.0.x: Extra inputs are not permitted')],

@@ -37,14 +37,14 @@ const filtered =
 const includes = (list: string[], names: unknown[]): boolean => names.some((name) => list.includes(name as string))
 
 /**
- * What an error of a caller refuses: the model, the length of the prompt or a parameter. Undefined for everything else, such as a content filter or
- * a fault in the messages.
+ * What an error of a caller refuses: the model, the length of the prompt, a parameter, or by a filter the content. Undefined for everything else, such
+ * as a fault in the messages.
  * @param body parsed JSON, or a text that is none
  */
 export function refusedBy(status: number, text: string, body: unknown): Refused {
   const { code, type, param } = errorObject(body)
   const names = [code, type]
-  if (filtered.test(text) || names.some((name) => typeof name === 'string' && filtered.test(name))) return undefined
+  if (filtered.test(text) || names.some((name) => typeof name === 'string' && filtered.test(name))) return 'content'
   if (status === 413) return 'length'
   if (status === 404 || status === 410 || includes(modelCodes, names) || modelTexts.some((form) => form.test(text)))
     return 'model'

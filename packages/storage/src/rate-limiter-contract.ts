@@ -141,6 +141,45 @@ export const rateLimiterContract: RateLimiterCase[] = [
     },
   },
   {
+    name: 'counts several units at once: all or none of them',
+    async run(open) {
+      const limiters = await Promise.all([open(), open()])
+      const [one, other] = limiters as [RateLimiter, RateLimiter]
+      const key = fresh()
+      assert.equal((await one.consume(key, 10, 11)).ok, false)
+      assert.equal((await one.consume(key, 10, 7)).ok, true)
+      assert.equal((await other.consume(key, 10, 4)).ok, false)
+      const last = await other.consume(key, 10, 3)
+      assert.equal(last.ok, true)
+      if (last.remaining !== undefined) assert.equal(last.remaining, 0)
+      const many = await Promise.all(
+        Array.from({ length: 40 }, async (_, i) => limiters[i % 2]!.consume(key + 1, 100, 1 + (i % 7))),
+      )
+      const counted = many.reduce((sum, { ok }, i) => sum + (ok ? 1 + (i % 7) : 0), 0)
+      assert.ok(counted <= 100 && counted > 50, `${counted} of 100`)
+      // What no request could use is free again, once the next round trip of its limiter has ended.
+      await Promise.all(limiters.map((limiter) => limiter.consume(fresh(), 1)))
+      let rest = 0
+      for (let i = 0; i < 100; i++) if ((await one.consume(key + 1, 100, 1)).ok) rest++
+      assert.equal(counted + rest, 100)
+    },
+  },
+  {
+    name: 'takes back what was counted, whatever the limit',
+    async run(open) {
+      const [one, other] = (await Promise.all([open(), open()])) as [RateLimiter, RateLimiter]
+      const key = fresh()
+      await one.consume(key, 10, 10)
+      assert.equal((await other.consume(key, 10, 5)).ok, false)
+      assert.equal((await other.consume(key, 3, -4)).ok, true)
+      assert.equal((await one.consume(key, 10, 5)).ok, false)
+      assert.equal((await one.consume(key, 10, 4)).ok, true)
+      assert.equal((await one.consume(key, 10)).ok, false)
+      assert.equal((await one.consume(key, 10, -1)).ok, true)
+      assert.equal((await one.consume(key, 10)).ok, true)
+    },
+  },
+  {
     name: 'reports the end of the window in whole seconds, and at least one',
     async run(open) {
       const [minute, short] = [await open(), await open(1_200)]

@@ -59,6 +59,27 @@ describe('sharedRateLimiter', () => {
     expect(trips).toHaveLength(2)
   })
 
+  it('gives back what is left of a grant that no request can use', async () => {
+    const { trips, limiter } = slowStore()
+    const asked = [6, 3, 4].map((count) => limiter.consume('a', 10, count))
+    await setImmediate()
+    await setImmediate()
+    expect(trips[0]!.wants).toEqual([{ key: 'a', perMinute: 10, count: 13 }])
+    trips[0]!.answer([{ granted: 10, left: 0, endsInMs: 1_000 }])
+    expect((await Promise.all(asked)).map(({ ok, remaining }) => [ok, remaining])).toEqual([
+      [true, 4],
+      [true, 1],
+      [false, 1],
+    ])
+    await setImmediate()
+    expect(trips[1]!.wants).toEqual([{ key: 'a', perMinute: Number.MAX_SAFE_INTEGER, count: -1 }])
+    trips[1]!.answer([{ granted: -1, left: 1, endsInMs: 900 }])
+    void limiter.consume('a', 10)
+    await setImmediate()
+    await setImmediate()
+    expect(trips).toHaveLength(3)
+  })
+
   it('refuses a key over its limit without a round trip, until its window ends or its limit rises', async () => {
     const { trips, limiter } = slowStore()
     const asked = async (perMinute: number, granted: number, endsInMs: number): Promise<RateLimit> => {

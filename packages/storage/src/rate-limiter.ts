@@ -6,10 +6,11 @@ import { encodeKey } from '@turnpike/core/internal'
 /** A `RateLimiter` that is exact over all processes that share its store. */
 export interface SharedRateLimiter extends RateLimiter {
   /**
-   * Counts one request against `perMinute`. Rejects if the store fails; the request may have been counted then.
+   * Counts `count` units (default 1) against `perMinute`, all or none; a negative number gives back. Rejects if the store fails; they may have
+   * been counted then. Where there is no room for all, some of them may count for others until the next round trip.
    * @throws TypeError if `key` is too long for a store
    */
-  consume(key: string, perMinute: number): RateLimit | Promise<RateLimit>
+  consume(key: string, perMinute: number, count?: number): RateLimit | Promise<RateLimit>
   /** Waits for pending requests and releases the store. The client or pool that was passed in stays open. */
   close(): Promise<void>
 }
@@ -28,12 +29,13 @@ export interface Want {
   /** Encoded by `encodeKey`, so that every store can hold it. */
   key: string
   perMinute: number
+  /** Their units; below zero to give back. */
   count: number
 }
 
 /** The result of a {@link Want}. */
 export interface Taken {
-  /** How many of the requests were within the limit, and have been counted. */
+  /** How many of the units were within the limit, and have been counted. What is given back is granted whatever the limit. */
   granted: number
   /** How many more the window has room for. */
   left: number
@@ -53,6 +55,7 @@ export interface RateStore {
 interface Caller {
   key: string
   perMinute: number
+  count: number
   resolve(limit: RateLimit): void
   reject(error: unknown): void
 }
@@ -75,7 +78,11 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
 
   const send = async (group: Map<string, Caller[]>): Promise<void> => {
     const sentAt = performance.now()
-    const wants = Array.from(group, ([key, all]) => ({ key, perMinute: all[0]!.perMinute, count: all.length }))
+    const wants = Array.from(group, ([key, all]) => ({
+      key,
+      perMinute: all[0]!.perMinute,
+      count: all.reduce((sum, { count }) => sum + count, 0),
+    }))
     let taken: Taken[]
     try {
       taken = await store.take(wants)
@@ -87,11 +94,29 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
     for (const [i, { key, perMinute, count }] of wants.entries()) {
       const { granted, left, endsInMs } = taken[i]!
       const retryAfter = seconds(endsInMs)
-      if (granted < count) exhausted.set(key, { perMinute, earliest: sentAt + endsInMs, latest: receivedAt + endsInMs })
-      for (const [n, { resolve }] of group.get(key)!.entries())
-        resolve({ ok: n < granted, retryAfter, remaining: Math.max(0, left + granted - 1 - n) })
+      const all = group.get(key)!
+      // Where others want more than one unit, less may fit, and something may be given back.
+      if (granted < count && all.every(({ count }) => count === 1))
+        exhausted.set(key, { perMinute, earliest: sentAt + endsInMs, latest: receivedAt + endsInMs })
+      let room = granted
+      for (const caller of all) {
+        const ok = granted === count || caller.count <= room
+        if (ok) room -= caller.count
+        caller.resolve({ ok, retryAfter, remaining: Math.max(0, left + room) })
+      }
+      if (room > 0) giveBack(key, room)
     }
   }
+
+  /** Gives back units of a grant that was too small for who is left. A failure of the store is forgotten: they count until their window ends. */
+  const giveBack = (key: string, units: number): void =>
+    void callers.push({
+      key,
+      perMinute: Number.MAX_SAFE_INTEGER,
+      count: -units,
+      resolve: () => undefined,
+      reject: () => undefined,
+    })
 
   /** Takes the requests of the next round trip, by key. Requests of a key with a different limit wait for the one after. */
   const nextGroup = (): Map<string, Caller[]> => {
@@ -126,15 +151,16 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
   }
 
   return {
-    consume(name, perMinute) {
+    consume(name, perMinute, count = 1) {
       const key = encodeKey([name])
       const over = exhausted.get(key)
       const time = performance.now()
-      if (over && perMinute <= over.perMinute && time < over.earliest)
+      if (count < 0) exhausted.delete(key)
+      else if (over && perMinute <= over.perMinute && time < over.earliest)
         return { ok: false, retryAfter: seconds(over.latest - time), remaining: 0 }
       return new Promise((resolve, reject) => {
         if (closed) throw new StorageError('The store is closed', 'none')
-        callers.push({ key, perMinute, resolve, reject })
+        callers.push({ key, perMinute, count, resolve, reject })
         flushing ??= flush()
       })
     },

@@ -35,7 +35,7 @@ export async function sqliteRateLimiter(file: string, options: RateLimiterOption
             used: 0,
             ends_at: time + window,
           }
-          const granted = Math.max(0, Math.min(count, perMinute - used))
+          const granted = Math.max(Math.min(count, 0), Math.min(count, perMinute - used))
           put.run(key, used + granted, ends_at)
           return { granted, left: Math.max(0, perMinute - used - granted), endsInMs: ends_at - time }
         })

@@ -1125,6 +1125,8 @@ export interface operations {
                     "X-Gateway-Attempts"?: string;
                     /** @description Where asked for: the providers that were compared. */
                     "X-Gateway-Considered"?: string;
+                    /** @description Where the fallback of a group answered: what one of its members had refused, `length` (the prompt's) or `content`. */
+                    "X-Gateway-Fallback"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
                     /** @description The guard that answered in place of a provider, for nothing. */
@@ -1189,6 +1191,8 @@ export interface operations {
                     "X-Gateway-Attempts"?: string;
                     /** @description Where asked for: the providers that were compared. */
                     "X-Gateway-Considered"?: string;
+                    /** @description Where the fallback of a group answered: what one of its members had refused, `length` (the prompt's) or `content`. */
+                    "X-Gateway-Fallback"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
                     /** @description The guard that answered in place of a provider, for nothing. */
@@ -1252,6 +1256,8 @@ export interface operations {
                     "X-Gateway-Attempts"?: string;
                     /** @description Where asked for: the providers that were compared. */
                     "X-Gateway-Considered"?: string;
+                    /** @description Where the fallback of a group answered: what one of its members had refused, `length` (the prompt's) or `content`. */
+                    "X-Gateway-Fallback"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
                     /** @description The guard that answered in place of a provider, for nothing. */
@@ -1316,6 +1322,8 @@ export interface operations {
                     "X-Gateway-Attempts"?: string;
                     /** @description Where asked for: the providers that were compared. */
                     "X-Gateway-Considered"?: string;
+                    /** @description Where the fallback of a group answered: what one of its members had refused, `length` (the prompt's) or `content`. */
+                    "X-Gateway-Fallback"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
                     /** @description The guard that answered in place of a provider, for nothing. */
@@ -1382,6 +1390,8 @@ export interface operations {
                     "X-Gateway-Attempts"?: string;
                     /** @description Where asked for: the providers that were compared. */
                     "X-Gateway-Considered"?: string;
+                    /** @description Where the fallback of a group answered: what one of its members had refused, `length` (the prompt's) or `content`. */
+                    "X-Gateway-Fallback"?: string;
                     /** @description Where asked for: US dollars. */
                     "X-Gateway-Cost"?: string;
                     /** @description The guard that answered in place of a provider, for nothing. */

@@ -16,6 +16,9 @@ const fallbacks: Partial<Record<UnitClass, UnitClass>> = {
 const tokens = [...promptClasses, ...completionClasses]
 const measures = new Set<UnitClass>(measureClasses)
 
+/** All tokens among units, rounded up. */
+export const tokensOf = (units: Units): number => Math.ceil(tokens.reduce((sum, name) => sum + (units[name] ?? 0), 0))
+
 /** The rates of a request: those of the price, overridden by those of the highest tier that its prompt exceeds. */
 export function ratesFor(price: Price, units: Units): Rates {
   if (!price.tiers) return price

@@ -7,8 +7,8 @@ const reasons: Record<string, string> = {
   context: 'the prompt is longer than its context',
   output: 'cannot answer at that length',
   forbidden: 'not among the models that the key may use',
-  unhealthy: 'failed lately, so it is tried after others',
-  limited: 'is rate limited, so it is tried after others',
+  unhealthy: 'failed lately, so it rests',
+  limited: 'is rate limited, so it rests',
 }
 
 /** Why a candidate stands where it stands. */

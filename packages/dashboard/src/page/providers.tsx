@@ -145,8 +145,8 @@ export function Providers() {
         )}
       </Loaded>
       <p class="small muted">
-        Health is that of this process. Providers that are unhealthy or limited are tried after others. A probe asks for
-        the list of models, which costs nothing.
+        Health is that of this process. Providers that are unhealthy or limited rest while others can take their
+        requests. A probe asks for the list of models, which costs nothing.
       </p>
     </Page>
   )

@@ -1,6 +1,7 @@
 import type { Signal, Target, UpstreamFailure } from '@turnpike/core'
 import { ApiError, UpstreamError } from '@turnpike/core'
 import type { Health } from './health.js'
+import { atLimits } from './quotas.js'
 
 export interface AttemptOptions {
   /** How often busy targets are retried after all have been tried; default 0, because clients retry themselves. */
@@ -26,8 +27,8 @@ function isRetryable({ failure }: UpstreamError): boolean {
 }
 
 /**
- * What a target refused that another one may take (ruling 52), by its answer, or by its adapter before anything was sent. Undefined for a content
- * filter, a fault in the messages, and everything that may have been accepted.
+ * What a target refused that another one may take (ruling 52), by its answer, or by its adapter before anything was sent; after a content filter,
+ * only a fallback of the group may. Undefined for a fault in the messages, and for everything that may have been accepted.
  */
 function refusedBy(error: unknown): UpstreamFailure['refused'] {
   if (ApiError.is(error)) return error.code === 'unsupported_parameter' ? 'parameter' : undefined
@@ -48,37 +49,71 @@ const pause = (ms: number, signal: Signal): Promise<void> =>
     else signal.addEventListener('abort', end)
   })
 
-/** Removes the next target to try: the first whose provider is available, else the first. */
-function takeNext(left: Target[], health: Health): Target {
-  const first = left.findIndex(({ provider }) => health.available(provider))
-  return left.splice(Math.max(first, 0), 1)[0]!
+/**
+ * Removes the next target to try: the first that does not rest, else the one that rests least long, if one that rests may be called.
+ */
+function takeNext(left: Target[], health: Health, mayRest: boolean): Target | undefined {
+  let next = left.findIndex((target) => !health.rest(target))
+  if (next < 0 && mayRest) {
+    const ends = left.map((target) => health.rest(target)!.until)
+    next = ends.indexOf(Math.min(...ends))
+  }
+  return next < 0 ? undefined : left.splice(next, 1)[0]
 }
 
-/** Runs a call with each target in turn until one accepts it. Throws the first failure, or, where that is a refusal, the first one that passes. */
+/**
+ * Runs a call with each target in turn until one accepts it; those that rest are left out. Throws the first failure, or, where that is a refusal,
+ * the first one that passes. Targets with a `fallback` are only called, once, where that was refused, and then in place of all that are left.
+ * @param admit returns 0 for a target that may be called, else the seconds until it may: it is left out
+ * @throws ApiError 429 where no target was admitted
+ */
 export async function attempt<T>(
   targets: Target[],
   signal: Signal,
   run: (target: Target) => Promise<T>,
   health: Health,
   { retries = 0, maxWaitMs = 2_000, failoverStatuses = [] }: AttemptOptions,
+  admit?: (target: Target) => Promise<number>,
 ): Promise<{ value: T; target: Target; attempts: number }> {
   let attempts = 0
   let first: unknown
   let passing: unknown
+  let soonest = Infinity
+  let left = targets.filter(({ fallback }) => fallback === undefined)
+  let hasFallenBack = left.length === 0
+  if (hasFallenBack) left = [...targets]
+  // Where all rest, one is called, and the caller gets its answer: only the upstream knows what holds now (docs/decisions/052).
+  let mayRest = true
   for (let round = 0; ; round++) {
     const busy: Target[] = []
     let wait = Math.min(maxWaitMs, WAIT_MS * 2 ** round * (1 + Math.random() / 2))
-    for (let left = [...targets]; left.length > 0;) {
-      const target = takeNext(left, health)
+    while (left.length > 0) {
+      const target = takeNext(left, health, mayRest)
+      if (!target) break
+      const seconds = admit ? await admit(target) : 0
+      if (seconds > 0) {
+        soonest = Math.min(soonest, seconds)
+        continue
+      }
       health.begin(target)
       attempts++
+      // Retries are of all that allow them.
+      mayRest = round > 0
       try {
         return { value: await run(target), target, attempts }
       } catch (error) {
         health.report(target, error)
         const refused = refusedBy(error)
         if (refused) {
+          const fallbacks = hasFallenBack ? [] : targets.filter(({ fallback }) => fallback === refused)
+          if (refused === 'content' && fallbacks.length === 0) throw error
           first ??= error
+          if (fallbacks.length > 0) {
+            hasFallenBack = mayRest = true
+            left = fallbacks
+            busy.length = 0
+            continue
+          }
           // The same model with another key refuses the same.
           if (refused !== 'model')
             left = left.filter(({ provider, model }) => provider.id !== target.provider.id || model !== target.model)
@@ -96,8 +131,9 @@ export async function attempt<T>(
         else throw error
       }
     }
-    if (busy.length === 0 || round >= retries) throw (refusedBy(first) && passing) ?? first
+    if (busy.length === 0 || round >= retries) throw (refusedBy(first) && passing) ?? first ?? atLimits(soonest)
     await pause(wait, signal)
-    targets = busy
+    mayRest = true
+    left = busy
   }
 }

@@ -7,8 +7,10 @@ const candidate = (id: string, price?: Price, more: Partial<Candidate> = {}): Ca
   const provider: Provider = { id, models: async () => [] }
   const target = { provider, model: `${id}-1`, price, catalogue: 'v' }
   const known = { model: undefined, context: undefined, maxOutput: undefined }
-  return { target, fits: true, ...known, healthy: true, limited: false, ...more }
+  return { target, fits: true, ...known, rest: undefined, ...more }
 }
+const ill = (until: number) => ({ rest: { why: 'unhealthy' as const, until } })
+const busy = (until: number) => ({ rest: { why: 'limited' as const, until } })
 const need = (input: number, output: number, more: Partial<Need> = {}): Need => ({
   task: 'chat',
   request: { model: 'x' },
@@ -104,20 +106,20 @@ describe('by cost', () => {
     )
   })
 
-  it('limited and unhealthy targets come after dearer ones', () => {
+  it('those that rest come after dearer ones, who rests least long first', () => {
     const all = [
-      candidate('ill', { input: 1 }, { healthy: false }),
-      candidate('both', { input: 2 }, { healthy: false, limited: true }),
-      candidate('busy', { input: 3 }, { limited: true }),
-      candidate('busier', { input: 4 }, { limited: true }),
+      candidate('ill', { input: 1 }, ill(4)),
+      candidate('iller', { input: 2 }, ill(4)),
+      candidate('busy', { input: 3 }, busy(5)),
+      candidate('busier', { input: 4 }, busy(3)),
       candidate('dear', { input: 100 }),
       candidate('unknown'),
     ]
     const choice = byCost(all, need(1, 0))
-    expect(ids(choice)).toBe('dear unknown busy busier ill both')
+    expect(ids(choice)).toBe('dear unknown busier ill iller busy')
     expect(choice.considered!.map(({ provider, behind }) => [provider, behind])).toEqual([
       ['ill', 'unhealthy'],
-      ['both', 'unhealthy'],
+      ['iller', 'unhealthy'],
       ['busy', 'limited'],
       ['busier', 'limited'],
       ['dear', undefined],
@@ -138,7 +140,7 @@ describe('in order', () => {
   const unfit = { fits: false }
 
   it('unfit targets are removed, however healthy', () => {
-    const all = [candidate('a', {}, unfit), candidate('b', {}, { healthy: false }), candidate('c')]
+    const all = [candidate('a', {}, unfit), candidate('b', {}, ill(1)), candidate('c')]
     expect(ids(inOrder(all))).toBe('c b')
   })
 
@@ -148,8 +150,8 @@ describe('in order', () => {
 
   it('price and context do not matter, health does', () => {
     const all = [
-      candidate('ill', { input: 1 }, { healthy: false }),
-      candidate('busy', { input: 1 }, { limited: true }),
+      candidate('ill', { input: 1 }, ill(2)),
+      candidate('busy', { input: 1 }, busy(1)),
       candidate('dear', { input: 100 }, { context: 1 }),
       candidate('cheap', { input: 1 }),
     ]
@@ -159,7 +161,7 @@ describe('in order', () => {
   })
 
   it('the input is not modified', () => {
-    const all = [candidate('a', { input: 2 }, { healthy: false }), candidate('b', { input: 1 })]
+    const all = [candidate('a', { input: 2 }, ill(1)), candidate('b', { input: 1 })]
     byCost(all, need(1, 1))
     inOrder(all)
     expect(all.map(({ target }) => target.provider.id)).toEqual(['a', 'b'])

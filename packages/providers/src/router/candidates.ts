@@ -1,5 +1,6 @@
 import type { Choice, Considered, Model, Need, Preview, Target } from '@turnpike/core'
 import { cost, ratesFor } from '@turnpike/core'
+import type { Rest } from './health.js'
 
 /** A target and its current state. */
 export interface Candidate {
@@ -11,31 +12,28 @@ export interface Candidate {
   /** Maximum tokens of prompt and answer together, and of the answer alone; undefined if unknown. */
   context: number | undefined
   maxOutput: number | undefined
-  healthy: boolean
-  /** Whether it is rate limited at present. */
-  limited: boolean
+  /** Why it gets no calls at present; undefined where it may. */
+  rest: Rest | undefined
 }
 
-/** Sort key by health: limited candidates come after healthy ones and before unhealthy ones, because a rate limit passes sooner. */
-const demerit = ({ healthy, limited }: Candidate): number => (healthy ? (limited ? 1 : 0) : 2)
+/** Those that rest come last, who rests least long first. They stay among the targets: the others may not be for the caller. */
+const byRest = (a: Candidate, b: Candidate): number => (a.rest?.until ?? -1) - (b.rest?.until ?? -1)
 
 /** A choice with the position of each candidate: `order` has them in the order of `targets`, followed by the excluded ones. */
 export type Ranking = Choice & Preview
 
 /** Describes the position of a candidate if price does not decide. */
-function standing({ target, fits, healthy, limited }: Candidate): Considered {
+function standing({ target, fits, rest }: Candidate): Considered {
   const considered: Considered = { provider: target.provider.id, model: target.model, expected_nano_usd: null }
   if (!fits) considered.excluded = 'unfit'
-  else if (!healthy) considered.behind = 'unhealthy'
-  else if (limited) considered.behind = 'limited'
+  else if (rest) considered.behind = rest.why
   return considered
 }
 
 /** Ranks candidates in the order of configuration. If none supports the request, all are tried, so that the client gets a specific error. */
 export function inOrder(candidates: Candidate[]): Ranking {
   const able = candidates.filter(({ fits }) => fits)
-  // Unhealthy candidates are sorted last and not removed: if no other is left, they are tried as well.
-  const asked = (able.length > 0 ? able : candidates).toSorted((a, b) => demerit(a) - demerit(b))
+  const asked = (able.length > 0 ? able : candidates).toSorted(byRest)
   const left = candidates.filter((candidate) => !asked.includes(candidate))
   return { targets: asked.map(({ target }) => target), by: 'order', order: [...asked, ...left].map(standing) }
 }
@@ -53,7 +51,7 @@ const cheaper = (a: Considered, b: Considered): number =>
 export function byCost(candidates: Candidate[], need: Need): Ranking & Required<Choice> {
   const { prompt, output } = need.size?.() ?? { prompt: 0, output: 0 }
   const rated = candidates.map((candidate) => {
-    const { target, fits, model, context = Infinity, maxOutput = Infinity, healthy, limited } = candidate
+    const { target, fits, model, context = Infinity, maxOutput = Infinity, rest } = candidate
     const units = need.expected(target)
     const considered: Considered = {
       provider: target.provider.id,
@@ -63,13 +61,12 @@ export function byCost(candidates: Candidate[], need: Need): Ranking & Required<
     if (!fits || need.fits?.(target, model) === false) considered.excluded = 'unfit'
     else if (prompt + output > context) considered.excluded = 'context'
     else if (output > maxOutput) considered.excluded = 'output'
-    else if (!healthy) considered.behind = 'unhealthy'
-    else if (limited) considered.behind = 'limited'
+    else if (rest) considered.behind = rest.why
     return { candidate, considered }
   })
   rated.sort((a, b) => cheaper(a.considered, b.considered))
   const able = rated.filter(({ considered }) => considered.excluded === undefined)
-  const asked = able.toSorted((a, b) => demerit(a.candidate) - demerit(b.candidate))
+  const asked = able.toSorted((a, b) => byRest(a.candidate, b.candidate))
   return {
     targets: asked.map(({ candidate }) => candidate.target),
     considered: rated.map(({ considered }) => considered),

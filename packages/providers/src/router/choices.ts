@@ -10,9 +10,8 @@ const MODEL_LENGTH = 200
 /** The most recent choices among several targets, with their results. */
 export class Choices {
   readonly #last: RecentChoice[] = []
-  readonly #of = new WeakMap<Target, RecentChoice>()
 
-  made({ request }: Need, { targets, by, order }: Ranking, requestId: string | undefined, now: number): void {
+  made({ request }: Need, { by, order }: Ranking, requestId: string | undefined, now: number): RecentChoice {
     const choice: RecentChoice = {
       request_id: requestId ?? null,
       time: new Date(now).toISOString(),
@@ -24,7 +23,7 @@ export class Choices {
       attempts: 0,
     }
     if (this.#last.push(choice) > MOST) this.#last.shift()
-    for (const target of targets) this.#of.set(target, choice)
+    return choice
   }
 
   /** Notes which candidates the caller may not use: those that are not among the targets of the request. */
@@ -32,11 +31,6 @@ export class Choices {
     for (const one of order)
       if (!targets.some(({ provider, model }) => provider.id === one.provider && model === one.model))
         one.excluded ??= 'forbidden'
-  }
-
-  /** The choice that a target belongs to; undefined if it was the only candidate. */
-  of(target: Target): RecentChoice | undefined {
-    return this.#of.get(target)
   }
 
   /** Newest first. */

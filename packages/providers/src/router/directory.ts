@@ -2,6 +2,8 @@ import type { ApiError, Model, Need, Provider } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import { MODEL_ID_LENGTH } from '../upstream-models.js'
 import type { Lists } from './listings.js'
+import type { ModelGroup } from './groups.js'
+import type { Rotation } from './rotation.js'
 
 /** Aliases of provider ids. */
 const aliases: Record<string, string> = { gemini: 'google' }
@@ -33,29 +35,25 @@ export function catalogueOf(models: Model[], unlisted: ReadonlySet<string>): Cat
 export interface Place {
   provider: Provider
   model: string
+  /** The member of a group that it is, where members share calls by weight. */
+  member?: { id: string; rotation: Rotation<string> }
 }
 
 /**
  * Finds the providers that a request names, by its `provider` field, a prefix of its model id, the catalogue, or the families of models.
  * @param byId the instances of each provider by its id
+ * @param rotations of the providers with several instances
  */
-export function directory(byId: ReadonlyMap<string, Provider[]>, groups: ReadonlyMap<string, string[]>) {
+export function directory(
+  byId: ReadonlyMap<string, Provider[]>,
+  rotations: ReadonlyMap<string, Rotation<Provider>>,
+  groups: ReadonlyMap<string, ModelGroup>,
+) {
   const idOf = (word: string): string | undefined =>
     byId.has(word) ? word : byId.has(aliases[word] ?? '') ? aliases[word] : undefined
 
-  /** The index of the instance to try first in the next request, by provider id. */
-  const nextInstance = new Map<string, number>()
-  /** The instances of a provider in round-robin order. */
-  const instances = (id: string): Provider[] => {
-    const all = byId.get(id)!
-    const first = nextInstance.get(id) ?? 0
-    return first === 0 ? all : [...all.slice(first), ...all.slice(0, first)]
-  }
-  /** Makes the next request begin with other instances of these providers. */
-  const rotate = (places: Place[]): void => {
-    for (const id of new Set(places.map(({ provider }) => provider.id)))
-      nextInstance.set(id, ((nextInstance.get(id) ?? 0) + 1) % byId.get(id)!.length)
-  }
+  /** The instances of a provider, the one whose turn it is first. */
+  const instances = (id: string, session?: string): Provider[] => rotations.get(id)?.order(session) ?? byId.get(id)!
 
   /** The provider that a model id names by its prefix. */
   const prefixOf = (asked: string): string | undefined => {
@@ -78,58 +76,90 @@ export function directory(byId: ReadonlyMap<string, Provider[]>, groups: Readonl
     return family.length > 0 ? family : ids.filter((id) => unlisted.has(id))
   }
 
-  const at = (id: string, model: string): Place[] => instances(id).map((provider) => ({ provider, model }))
+  const at = (id: string, model: string, session?: string): Place[] =>
+    instances(id, session).map((provider) => ({ provider, model }))
 
   /** The providers of a model id, with the ids that they are sent. */
-  const serving = (known: Catalogue, asked: string, wanted?: string): Place[] => {
+  const serving = (known: Catalogue, asked: string, wanted?: string, session?: string): Place[] => {
     const prefix = prefixOf(asked)
     const rest = prefix === undefined ? asked : asked.slice(asked.indexOf('/') + 1)
     // Some providers list model ids that begin with their own or with another provider's name.
     const listing = known.listed.get(asked)
-    if (wanted !== undefined) return at(wanted, listing?.has(wanted) ? asked : rest)
+    if (wanted !== undefined) return at(wanted, listing?.has(wanted) ? asked : rest, session)
     if (prefix !== undefined) {
       const isOwn = listing?.has(prefix)
       // Where only others list such an id, it is not theirs if the named provider has the model, or may have it.
       const hasRest = known.listed.get(rest)?.has(prefix) || owns(prefix, rest)
-      if (!listing || (!isOwn && hasRest)) return at(prefix, rest)
+      if (!listing || (!isOwn && hasRest)) return at(prefix, rest, session)
     }
     const ids = ownersOf(known, asked)
-    return ids.length === 1 ? at(ids[0]!, asked) : ids.flatMap((id) => at(id, asked))
+    return ids.length === 1 ? at(ids[0]!, asked, session) : ids.flatMap((id) => at(id, asked, session))
   }
 
   /** The providers of a model that a request names: where nobody is known to have it, the only provider there is (ruling 51). */
-  const servingAny = (known: Catalogue, asked: string, wanted: string | undefined): Place[] => {
-    const places = serving(known, asked, wanted)
+  const servingAny = (known: Catalogue, asked: string, wanted?: string, session?: string): Place[] => {
+    const places = serving(known, asked, wanted, session)
     const [only, ...others] = places.length === 0 ? byId.keys() : []
-    return only !== undefined && others.length === 0 ? at(only, asked) : places
+    return only !== undefined && others.length === 0 ? at(only, asked, session) : places
   }
 
+  /** The members of a group, in the configured order. */
+  const membersOf = (known: Catalogue, { tiers }: ModelGroup): Place[] =>
+    distinct(tiers.flatMap(({ models }) => models.flatMap((id) => serving(known, id))))
+
   /** The members of a group, in order of preference. */
-  const membersOf = (known: Catalogue, members: string[]): Place[] =>
-    members
-      .flatMap((id) => serving(known, id))
+  const membersInTurn = (known: Catalogue, { tiers }: ModelGroup, session?: string): Place[] =>
+    distinct(
+      tiers.flatMap(({ models, rotation }) =>
+        rotation
+          ? rotation
+              .order(session)
+              .flatMap((id) =>
+                serving(known, id, undefined, session).map((place): Place => ({ ...place, member: { id, rotation } })),
+              )
+          : models.flatMap((id) => serving(known, id, undefined, session)),
+      ),
+    )
+
+  const distinct = (places: Place[]): Place[] =>
+    places
       // A group may contain the same model under two names.
       .filter((one, i, all) => i === all.findIndex((o) => o.provider === one.provider && o.model === one.model))
 
-  /** The providers that have the requested model, in order of preference. */
-  const placesOf = (known: Catalogue, { task, request }: Need): Place[] => {
-    const { model, provider: word } = request
+  /** The provider that a request names. @throws ApiError 400 for an unknown one */
+  const wantedBy = ({ provider: word }: Need['request']): string | undefined => {
     const wanted = word && word !== 'auto' ? idOf(word) : undefined
     if (word && word !== 'auto' && wanted === undefined) {
       const allowed = [...byId.keys(), 'auto'].map((id) => `"${id}"`).join(', ')
       throw invalid(`Unknown provider; the configured ones are ${allowed}`)
     }
+    return wanted
+  }
+
+  const isAble = ({ provider, model }: Place, task: Need['task']): boolean => task in provider && model !== ''
+
+  /** The providers that have the requested model, in order of preference. @param session what is served by the same one as before; absent = in turn */
+  const placesOf = (known: Catalogue, { task, request }: Need, session?: string): Place[] => {
+    const { model } = request
+    const wanted = wantedBy(request)
     if (model.length > MODEL_ID_LENGTH) throw invalidModel(`A model id has at most ${MODEL_ID_LENGTH} characters`)
     const group = groups.get(model)
     const places = group
-      ? membersOf(known, group).filter(({ provider: { id } }) => !wanted || id === wanted)
-      : servingAny(known, model, wanted)
-    const isAble = ({ provider, model }: Place): boolean => task in provider && model !== ''
+      ? membersInTurn(known, group, session).filter(({ provider: { id } }) => !wanted || id === wanted)
+      : servingAny(known, model, wanted, session)
     // Mostly all are: `filter` would allocate more than the rest of this.
-    const able = places.every(isAble) ? places : places.filter(isAble)
+    const able = places.every((place) => isAble(place, task)) ? places : places.filter((place) => isAble(place, task))
     if (able.length === 0) throw invalidModel(`No configured provider has the model "${model.slice(0, 100)}"`)
     return able
   }
 
-  return { idOf, serving, membersOf, placesOf, rotate }
+  /** The providers of a model that is called where a member of a group refuses a request. */
+  const fallbackPlaces = (known: Catalogue, { task, request }: Need, model: string, session?: string): Place[] => {
+    const wanted = wantedBy(request)
+    return serving(known, model, undefined, session).filter(
+      (place) => isAble(place, task) && (wanted === undefined || place.provider.id === wanted),
+    )
+  }
+
+  return { idOf, serving, membersOf, placesOf, fallbackPlaces }
 }

@@ -122,14 +122,14 @@ describe('the circuit breaker', () => {
     ['a 403 with the code of OpenAI', 'No access', { status: 403, code: 'model_not_found' }],
     ['a 403 of Claude', 'Your API key does not have permission to use the specified resource', { status: 403 }],
     ['a 404 that is no fault of the caller', 'No such model', { status: 404, credential: false }],
-  ])('does not count %s, which moves the model behind others', (_, message, fields) => {
+  ])('does not count %s, after which the model rests', (_, message, fields) => {
     const { clock, health } = setup()
     const error = new UpstreamError(message, { ...failure({ credential: true, ...fields }).failure })
     for (let i = 0; i < 5; i++) health.report(target('m-7b'), error)
     expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 0 })
-    expect([health.limited(target('m-7b')), health.limited(target('other'))]).toEqual([true, false])
+    expect([health.rest(target('m-7b'))?.why, health.rest(target('other'))]).toEqual(['limited', undefined])
     clock.now += 10_000
-    expect(health.limited(target('m-7b'))).toBe(false)
+    expect(health.rest(target('m-7b'))).toBeUndefined()
   })
 
   it.each([
@@ -216,19 +216,38 @@ describe('half-open, a provider', () => {
 
 describe('a rate limit', () => {
   it.each([
-    [1_000, undefined],
+    [10_000, undefined],
     [7_000, 7],
     [0, 0],
-  ])('moves the model behind for %i ms with a Retry-After of %s seconds', (ms, retryAfter) => {
+  ])('lets the model rest for %i ms with a Retry-After of %s seconds', (ms, retryAfter) => {
     const { clock, health, call } = setup()
+    const until = clock.now + ms
     call(failure({ status: 429, retryAfter }))
     expect(health.available(provider)).toBe(true)
-    expect(health.limited(target('other'))).toBe(false)
-    expect(health.limited(target('m', { ...provider }))).toBe(false)
+    expect(health.rest(target('other'))).toBeUndefined()
+    expect(health.rest(target('m', { ...provider }))).toBeUndefined()
     clock.now += Math.max(0, ms - 1)
-    expect(health.limited(target())).toBe(ms > 0)
-    clock.now += 1
-    expect(health.limited(target())).toBe(false)
+    expect(health.rest(target())).toEqual(ms > 0 ? { why: 'limited', until } : undefined)
+    clock.now = until
+    expect(health.rest(target())).toBeUndefined()
+  })
+
+  it.each([503, 529, 500])('is also a %i with a Retry-After, which counts as a failure too', (status) => {
+    const { clock, health, call } = setup()
+    call(failure({ status, retryAfter: 2 }))
+    expect(health.describe(provider).failures).toBe(1)
+    expect(health.rest(target())).toEqual({ why: 'limited', until: clock.now + 2_000 })
+    expect(health.rest(target('other'))).toBeUndefined()
+  })
+})
+
+describe('an open breaker', () => {
+  it('lets all models rest until one request may try the provider', () => {
+    const { clock, health, open } = setup()
+    open()
+    expect(health.rest(target('any'))).toEqual({ why: 'unhealthy', until: clock.now + 10_000 })
+    clock.now += 10_000
+    expect(health.rest(target('any'))).toBeUndefined()
   })
 })
 

@@ -1,17 +1,20 @@
-import type { Provider, ProviderHealth, ProviderState, Target, UpstreamFailure } from '@turnpike/core'
+import type { Considered, Provider, ProviderHealth, ProviderState, Target, UpstreamFailure } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 
 export interface HealthOptions {
-  /** Consecutive failures after which a provider is tried last; default 5. */
+  /** Consecutive failures after which a provider rests; default 5. */
   failures?: number
-  /** Milliseconds until one request may try it again; default 30,000. */
+  /** Milliseconds until one request may try it again, and for which a limited model rests that states no Retry-After; default 30,000. */
   restMs?: number
   /** The clock, in milliseconds; default `Date.now`. */
   now?: () => number
 }
 
-/** Seconds for which a rate-limited model is tried last if the provider sends no Retry-After. */
-const LIMITED_S = 1
+/** Why a target gets no calls while others can take them, and until when, in milliseconds since 1970. */
+export interface Rest {
+  why: NonNullable<Considered['behind']>
+  until: number
+}
 
 interface State {
   failures: number
@@ -52,9 +55,9 @@ const refusesModel = ({ message, failure: { status, code } }: UpstreamError, mod
 const isOfRequest = (failure: UpstreamFailure): boolean => isTimeout(failure) || failure.status === 404
 
 /**
- * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider is tried last, until one request
+ * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider rests, until one request
  * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended, time-outs and 404s while others are
- * answered (callers could provoke all of them), and rate limits and models that are refused, which only move the model behind others.
+ * answered (callers could provoke all of them), and rate limits and models that are refused: only the model rests then.
  */
 export class Health {
   readonly #states = new Map<Provider, State>()
@@ -79,7 +82,7 @@ export class Health {
     return state
   }
 
-  /** Whether a provider is healthy or may be tried; otherwise it is tried last. */
+  /** Whether a provider is healthy or may be tried; otherwise it rests. */
   available(provider: Provider): boolean {
     const { nextTry, trial } = this.#of(provider)
     return nextTry === undefined || (nextTry <= this.#now() && !trial)
@@ -91,9 +94,11 @@ export class Health {
     if (state.nextTry !== undefined && this.available(target.provider)) state.trial = target
   }
 
-  /** Whether a target was rate limited and its Retry-After has not passed. */
-  limited({ provider, model }: Target): boolean {
-    return (this.#limited.get(provider)?.get(model) ?? 0) > this.#now()
+  /** Whether a target rests; undefined where it may be called. */
+  rest({ provider, model }: Pick<Target, 'provider' | 'model'>): Rest | undefined {
+    if (!this.available(provider)) return { why: 'unhealthy', until: this.#of(provider).nextTry! }
+    const until = this.#limited.get(provider)?.get(model) ?? 0
+    return until > this.#now() ? { why: 'limited', until } : undefined
   }
 
   report(target: Target, error?: unknown): void {
@@ -109,17 +114,19 @@ export class Health {
       state.nextTry = undefined
       return
     }
-    const { kind, retryAfter = LIMITED_S } = error.failure
-    const isRefused = refusesModel(error, model)
-    if (isRefused || isRateLimit(error.failure)) {
-      const limits = this.#limited.get(provider) ?? new Map<string, number>()
-      // Expired entries are removed, because model ids are chosen by callers and would accumulate.
-      for (const [one, until] of limits) if (until <= this.#now()) limits.delete(one)
-      this.#limited.set(provider, limits.set(model, this.#now() + (isRefused ? this.#restMs : retryAfter * 1000)))
-      return
-    }
-    if (isOfRequest(error.failure) && this.#now() - state.answered < this.#restMs) return
+    const { kind, retryAfter } = error.failure
+    const isOfModel = refusesModel(error, model) || isRateLimit(error.failure)
+    if (isOfModel || retryAfter !== undefined)
+      this.#limit(target, retryAfter === undefined ? this.#restMs : retryAfter * 1000)
+    if (isOfModel || (isOfRequest(error.failure) && this.#now() - state.answered < this.#restMs)) return
     this.#fail(state, kind)
+  }
+
+  #limit({ provider, model }: Target, ms: number): void {
+    const limits = this.#limited.get(provider) ?? new Map<string, number>()
+    // Expired entries are removed, because model ids are chosen by callers and would accumulate.
+    for (const [one, until] of limits) if (until <= this.#now()) limits.delete(one)
+    this.#limited.set(provider, limits.set(model, this.#now() + ms))
   }
 
   #fail(state: State, kind: UpstreamFailure['kind']): void {

@@ -228,8 +228,82 @@ describe('several instances of a provider', () => {
 
   it('are used round-robin per provider, also in a group', async () => {
     const router = createRouter({ providers: instances, prices, groups: { all: ['a/m', 'b/m'] } })
-    for (const turn of ['123xy', '231yx', '312xy', '123yx']) expect(await keys(router, 'all')).toBe(turn)
-    for (const turn of ['xy231', 'yx312']) expect(await keys(router, 'm', 'auto')).toBe(turn)
+    for (const turn of ['123xy', '231xy', '312xy', '123xy']) expect(await keys(router, 'all')).toBe(turn)
+    for (const turn of ['xy231', 'yx231']) expect(await keys(router, 'm', 'auto')).toBe(turn)
+  })
+
+  /** Sends requests one after the other, and counts the calls by key. @param fails whether a call fails, by its key and number */
+  async function load(router: Router, count: number, fails: (key: string, call: number) => unknown = () => undefined) {
+    const calls: Record<string, number> = {}
+    for (let i = 0; i < count; i++) {
+      const { targets } = await router.candidates(need('a/m'))
+      const run = async ({ provider }: Target): Promise<void> => {
+        const { key } = provider as unknown as { key: string }
+        calls[key] = (calls[key] ?? 0) + 1
+        const failure = fails(key, calls[key])
+        if (failure) throw new UpstreamError('', { provider: 'a', kind: 'status', accepted: false, ...failure })
+      }
+      const done = await router.attempt(targets, new AbortController().signal, run).catch(() => undefined)
+      if (done) router.report(done.target)
+    }
+    return calls
+  }
+  const weighted = (now = Date.now) =>
+    createRouter({
+      providers: [
+        { provider: named('a', '1'), weight: 5 },
+        { provider: named('a', '2'), weight: 3 },
+        { provider: named('a', '3'), weight: 2 },
+      ],
+      now,
+    })
+
+  it('share 2,000 calls by weight', async () => {
+    expect(await load(weighted(), 2_000)).toEqual({ 1: 1_000, 2: 600, 3: 400 })
+  })
+
+  it('share the calls by weight where some of them fail', async () => {
+    const calls = await load(weighted(), 2_000, (key, call) => key === '1' && call % 4 === 0 && { status: 500 })
+    expect(calls).toEqual({ 1: 1_000, 2: 600, 3: 400 })
+    const more = await load(
+      weighted(),
+      2_000,
+      (key, call) => key === '2' && call % 4 === 0 && { status: 503, retryAfter: 0 },
+    )
+    const all = more['1']! + more['2']! + more['3']!
+    expect(all).toBe(2_000 + Math.floor(more['2']! / 4))
+    for (const [key, part] of [
+      ['1', 0.5],
+      ['2', 0.3],
+      ['3', 0.2],
+    ] as const)
+      expect(Math.abs(more[key]! / all / part - 1), key).toBeLessThan(0.05)
+  })
+
+  it.each([
+    [{ status: 429, retryAfter: 60 }, 60_000],
+    [{ status: 429 }, 30_000],
+    [{ kind: 'unavailable' as const }, 30_000],
+  ])('rest after %j, while the others share by weight', async (failure, ms) => {
+    let now = Date.UTC(2026, 0, 2)
+    const router = weighted(() => now)
+    await load(router, 50, (key) => key === '1' && failure)
+    expect(await load(router, 1_000)).toEqual({ 2: 600, 3: 400 })
+    now += ms - 1
+    expect(await load(router, 100)).toEqual({ 2: 60, 3: 40 })
+    now += 1
+    expect((await load(router, 100))['1']).toBeGreaterThan(45)
+  })
+
+  it('are called one at a time where all rest, who rests least long first', async () => {
+    let now = Date.UTC(2026, 0, 2)
+    const router = weighted(() => now)
+    const seconds: Record<string, number> = { 1: 60, 2: 20, 3: 40 }
+    const limits = (key: string) => ({ status: 429, retryAfter: seconds[key] })
+    expect(await load(router, 1, limits)).toEqual({ 1: 1, 2: 1, 3: 1 })
+    expect(await load(router, 3, limits)).toEqual({ 2: 3 })
+    now += 20_000
+    expect(await load(router, 10)).toEqual({ 2: 10 })
   })
 
   it('have separate breakers', async () => {

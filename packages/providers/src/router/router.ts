@@ -1,6 +1,19 @@
-import type { Choice, Model, Need, PriceSource, PriceTable, Provider, Router, Target, Task } from '@turnpike/core'
+import type {
+  Choice,
+  Model,
+  Need,
+  PriceSource,
+  PriceTable,
+  Provider,
+  RateLimiter,
+  RecentChoice,
+  Router,
+  Target,
+  Task,
+} from '@turnpike/core'
+import { ApiError, memoryRateLimiter, UpstreamError } from '@turnpike/core'
 import type { OptionNames } from '@turnpike/core/internal'
-import { checkOptions, extend, isObject, undated, unsupported } from '@turnpike/core/internal'
+import { checkOptions, extend, undated, unsupported } from '@turnpike/core/internal'
 import { builtInPrices, limitsOf } from '../catalogue.js'
 import { fidelityOf } from '../fidelity.js'
 import type { AttemptOptions } from './attempt.js'
@@ -8,27 +21,46 @@ import { attempt } from './attempt.js'
 import type { Candidate, Ranking } from './candidates.js'
 import { byCost, inOrder } from './candidates.js'
 import { Choices } from './choices.js'
+import type { Deployment } from './deployments.js'
+import { deploymentsOf } from './deployments.js'
 import type { Catalogue, Place } from './directory.js'
 import { catalogueOf, directory } from './directory.js'
 import { groupModel } from './group-model.js'
+import type { Group, GroupMember, ModelGroup } from './groups.js'
+import { groupsOf } from './groups.js'
 import type { HealthOptions } from './health.js'
 import { Health } from './health.js'
 import type { Lists } from './listings.js'
 import { Listings } from './listings.js'
 import { midSize } from './mid-size.js'
 import { probe } from './probe.js'
+import { Quotas } from './quotas.js'
+import { Rotation } from './rotation.js'
 
 /** Options of {@link createRouter}. */
 export interface RouterOptions extends AttemptOptions, HealthOptions {
   /**
-   * In order of preference. Providers with the same id are instances of one provider with several keys or addresses: requests rotate
-   * among them, and if one is busy or its key is rejected, the next is tried.
+   * In order of preference. Providers with the same id are instances of one provider with several keys or addresses: calls are shared among
+   * them by weight, and if one is busy or its key is rejected, the next is tried.
    */
-  providers: Provider[]
+  providers: (Provider | Deployment)[]
+  /**
+   * Counts what deployments use in a minute, where they have limits; default {@link memoryRateLimiter}, which is exact within one process. One on a store
+   * counts for all processes that share it, which must have the same deployments in the same order.
+   */
+  rateLimiter?: RateLimiter
+  /**
+   * Whether the requests of a session go to the same deployment and group member, as long as that does not rest and has room, so that they find their
+   * prompt in its cache. Many sessions are shared by weight. Default false: all requests in turn.
+   */
+  sticky?: boolean
   /** The prices of models; default the built-in ones. */
   prices?: PriceSource
-  /** Model groups, such as `{ fast: ['openai/gpt-4o-mini', 'gemini-2.5-flash'] }`, in order of preference; default none. */
-  groups?: Record<string, string[]>
+  /**
+   * Model groups, such as `{ fast: ['openai/gpt-4o-mini', 'gemini-2.5-flash'] }`, in order of preference, with a weight for those that share the calls;
+   * or with options of their own. Default none.
+   */
+  groups?: Record<string, (string | GroupMember)[] | Group>
   /**
    * The models that {@link Router.agentModels} answers: ids, or names of groups. Default: the mid-size chat model (docs/routing.md) of the
    * first provider that lists one, and as the alternative that of the next such provider.
@@ -38,6 +70,8 @@ export interface RouterOptions extends AttemptOptions, HealthOptions {
 
 const names: OptionNames<RouterOptions> = {
   providers: true,
+  rateLimiter: false,
+  sticky: false,
   prices: false,
   groups: false,
   defaults: false,
@@ -49,20 +83,28 @@ const names: OptionNames<RouterOptions> = {
   now: false,
 }
 
-/** @throws TypeError that names the option which is wrong */
-function checkRouterOptions(options: RouterOptions): void {
-  checkOptions('createRouter', options, names)
-  const { providers } = options
-  if (!Array.isArray(providers) || providers.length === 0)
-    throw new TypeError('createRouter: the option "providers" is an empty list')
-  if (!providers.every(isObject))
-    throw new TypeError('createRouter: the option "providers" has something that is no provider')
-}
-
 const tasks: Task[] = ['chat', 'embeddings', 'images', 'speech', 'transcription']
 
 /** A model id without the prefix `models/` of Google's own ids. */
 const plainId = (model: string): string => (model.startsWith('models/') ? model.slice('models/'.length) : model)
+
+/** What is to be done for a request beyond calling its target. */
+interface Plan {
+  need: Need
+  /** Absent if there was one candidate. */
+  choice?: RecentChoice | undefined
+  /** The target whose call has been charged to its part of the load: the first one, until it is called. */
+  charged: Target | undefined
+  /** The group that was asked for. */
+  group?: ModelGroup | undefined
+}
+
+/** The tokens that a failed call used; undefined if that is not known. */
+function tokensOfFailure(error: unknown, isAborted: boolean): number | undefined {
+  if (UpstreamError.is(error)) return error.failure.usage?.total_tokens ?? (error.failure.accepted ? undefined : 0)
+  // What a provider itself refuses is not sent.
+  return ApiError.is(error) && !isAborted ? 0 : undefined
+}
 
 /**
  * Creates a router. It selects providers by the `provider` field, else by the prefix of the model id (`openai/gpt-4o`), else by the
@@ -71,21 +113,28 @@ const plainId = (model: string): string => (model.startsWith('models/') ? model.
  * @example createRouter({ providers: [openai({ apiKey })] })
  */
 export function createRouter(options: RouterOptions): Router {
-  checkRouterOptions(options)
-  const { providers, now = Date.now, prices = builtInPrices(now) } = options
-  const groups = new Map(Object.entries(options.groups ?? {}))
+  checkOptions('createRouter', options, names)
+  const deployments = deploymentsOf('createRouter', options.providers)
+  const providers = deployments.map(({ provider }) => provider)
+  const { now = Date.now, prices = builtInPrices(now) } = options
+  const groups = groupsOf('createRouter', options.groups, options)
   const health = new Health(options)
+  const quotas = new Quotas(deployments, options.rateLimiter ?? memoryRateLimiter({ now }), now)
   const choices = new Choices()
+  const plans = new WeakMap<Target, Plan>()
+  const members = new WeakMap<Target, NonNullable<Place['member']>>()
   /** The instances of each provider by its id. */
   const byId = new Map<string, Provider[]>()
-  for (const provider of providers) {
-    const { id } = provider
-    // The id is used as a prefix of model ids, as a value of `provider` beside `auto`, and in headers.
-    if (!/^[\w.-]+$/.test(id) || id === 'auto') throw new TypeError(`"${id}" cannot be the id of a provider`)
-    byId.set(id, [...(byId.get(id) ?? []), provider])
+  for (const provider of providers) byId.set(provider.id, [...(byId.get(provider.id) ?? []), provider])
+  /** Of the providers with several instances. */
+  const rotations = new Map<string, Rotation<Provider>>()
+  for (const [id, { length }] of byId) {
+    const instances = deployments.filter(({ provider }) => provider.id === id)
+    const weights = new Map(instances.map(({ provider, weight = 1 }) => [provider, weight]))
+    if (length > 1) rotations.set(id, new Rotation(id, weights))
   }
 
-  const { idOf, serving, membersOf, placesOf, rotate } = directory(byId, groups)
+  const { idOf, serving, membersOf, placesOf, fallbackPlaces } = directory(byId, rotations, groups)
   const listings = new Listings(byId, now)
 
   /**
@@ -125,7 +174,7 @@ export function createRouter(options: RouterOptions): Router {
   /** The groups that have a member, as models. */
   const groupModels = async (): Promise<Model[]> => {
     const known = await readCatalogue(prices.table())
-    return [...groups].flatMap(([name, ids]) => groupModel(name, membersOf(known, ids), known) ?? [])
+    return [...groups].flatMap(([name, group]) => groupModel(name, membersOf(known, group), known) ?? [])
   }
 
   const targetOf = (table: PriceTable, { provider, model }: Place): Target => {
@@ -146,6 +195,7 @@ export function createRouter(options: RouterOptions): Router {
       const { provider, model } = place
       const id = plainId(model)
       const target = targetOf(table, place)
+      if (place.member) members.set(target, place.member)
       const listed = byPrice ? known.listed.get(id)?.get(provider.id) : undefined
       const { context, maxOutput } = (byPrice && target.limits?.()) || {}
       return {
@@ -154,32 +204,57 @@ export function createRouter(options: RouterOptions): Router {
         model: listed && listed.capabilities.length > 0 ? listed : undefined,
         context,
         maxOutput,
-        healthy: health.available(provider),
-        limited: health.limited(target),
+        rest: health.rest(target),
       }
     })
     return byPrice ? byCost(candidates, need) : inOrder(candidates)
   }
 
-  const choose = (known: Catalogue, table: PriceTable, need: Need, requestId: string | undefined): Choice => {
-    const places = placesOf(known, need)
-    if (places.length === 1 && need.request.provider !== 'auto') return { targets: [targetOf(table, places[0]!)] }
+  /** Counts a call as part of the load. @param isNext whether the target was chosen, and is not called in place of one that failed */
+  const charge = (target: Target, isNext: boolean): void => {
+    const { provider } = target
+    rotations.get(provider.id)?.charge(provider, isNext)
+    const member = members.get(target)
+    member?.rotation.charge(member.id, isNext)
+  }
+
+  const choose = (known: Catalogue, table: PriceTable, need: Need, requestId?: string, session?: string): Choice => {
+    const places = placesOf(known, need, session)
+    const group = groups.get(need.request.model)
+    if (places.length === 1 && !group && need.request.provider !== 'auto') {
+      const target = targetOf(table, places[0]!)
+      if (quotas.isUsed) plans.set(target, { need, charged: target })
+      return { targets: [target] }
+    }
     const ranking = rank(known, table, need, places)
-    rotate(places)
-    if (places.length > 1) choices.made(need, ranking, requestId, now())
-    if (ranking.targets.length === 0)
+    const choice = places.length > 1 ? choices.made(need, ranking, requestId, now()) : undefined
+    const fallbacks = (group?.fallbacks ?? []).flatMap(([fallback, model]) =>
+      fallbackPlaces(known, need, model, session).map((place): Target => ({ ...targetOf(table, place), fallback })),
+    )
+    // Where the context of all members is too small, as far as that can be known before a call, their fallback is called at once.
+    const isTooLong = ranking.order.some(({ excluded }) => excluded === 'context')
+    const targets =
+      ranking.targets.length > 0
+        ? [...ranking.targets, ...fallbacks]
+        : fallbacks.filter(({ fallback }) => fallback === 'length' && isTooLong)
+    const [first] = targets
+    if (!first)
       throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
-    return ranking
+    const plan: Plan = { need, choice, charged: first, group }
+    for (const target of targets) plans.set(target, plan)
+    charge(first, true)
+    return { ...ranking, targets }
   }
 
   return {
     // Synchronous once the lists have been read.
-    candidates(need, requestId) {
+    candidates(need, requestId, session) {
+      const stuck = options.sticky ? session : undefined
       const table = prices.table()
       const lists = listings.known()
       return lists
-        ? choose(join(lists, table).catalogue, table, need, requestId)
-        : readCatalogue(table).then((read) => choose(read, table, need, requestId))
+        ? choose(join(lists, table).catalogue, table, need, requestId, stuck)
+        : readCatalogue(table).then((read) => choose(read, table, need, requestId, stuck))
     },
     async preview(need) {
       const table = prices.table()
@@ -188,19 +263,31 @@ export function createRouter(options: RouterOptions): Router {
       return { by, order }
     },
     attempt(targets, signal, run) {
-      const choice = choices.of(targets[0]!)
-      if (!choice) return attempt(targets, signal, run, health, options)
-      choices.narrow(choice, targets)
+      const plan = plans.get(targets[0]!)
+      if (!plan) return attempt(targets, signal, run, health, options)
+      const { need, choice, group } = plan
+      if (choice) choices.narrow(choice, targets)
       const counted: typeof run = (target) => {
-        choice.attempts++
-        return run(target)
+        if (choice) choice.attempts++
+        if (plan.charged === target) plan.charged = undefined
+        else charge(target, false)
+        if (!quotas.isUsed) return run(target)
+        return run(target).catch((error: unknown) => {
+          quotas.settle(target, tokensOfFailure(error, signal.aborted))
+          throw error
+        })
       }
-      return attempt(targets, signal, counted, health, options).then((done) => {
-        choice.served = { provider: done.target.provider.id, model: done.target.model }
+      const admit = quotas.isUsed ? (target: Target) => quotas.take(target, need) : undefined
+      return attempt(targets, signal, counted, health, group?.attempt ?? options, admit).then((done) => {
+        if (choice) choice.served = { provider: done.target.provider.id, model: done.target.model }
         return done
       })
     },
-    report: (target, error) => health.report(target, error),
+    report(target, error, usage) {
+      health.report(target, error)
+      if (quotas.isUsed)
+        quotas.settle(target, usage ? usage.prompt_tokens + usage.completion_tokens : tokensOfFailure(error, true))
+    },
     async models({ provider } = {}) {
       const all = await readModels()
       return provider === undefined ? all : all.filter((model) => model.provider === idOf(provider))
@@ -252,7 +339,7 @@ export function createRouter(options: RouterOptions): Router {
           ...(learnt.length > 0 && { learnt }),
         }
       }),
-      groups: Object.fromEntries(groups),
+      groups: Object.fromEntries([...groups].map(([name, { tiers }]) => [name, tiers.flatMap(({ models }) => models)])),
       choices: choices.list(),
       prices: prices.table(),
     }),

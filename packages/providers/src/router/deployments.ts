@@ -1,0 +1,48 @@
+import type { Provider } from '@turnpike/core'
+import type { OptionNames } from '@turnpike/core/internal'
+import { checkOptions, isObject } from '@turnpike/core/internal'
+
+/** A provider and its part of the load. */
+export interface Deployment {
+  provider: Provider
+  /** Its part of the calls among the providers with the same id, by their sum; above 0. Default 1. */
+  weight?: number
+  /** The most calls in a minute of the clock (UTC); default any number. */
+  requestsPerMinute?: number
+  /**
+   * The most tokens in a minute of the clock, of prompts and answers: those that are expected of a call are counted before it, and corrected to those
+   * that it used once it has ended. Default any number.
+   */
+  tokensPerMinute?: number
+}
+
+const names: OptionNames<Deployment> = {
+  provider: true,
+  weight: false,
+  requestsPerMinute: false,
+  tokensPerMinute: false,
+}
+
+/** @throws TypeError where a value is no number above zero */
+export function checkPositive(of: string, name: string, value: number | undefined): void {
+  if (value !== undefined && !(Number.isFinite(value) && value > 0))
+    throw new TypeError(`${of}: the option "${name}" is a number above 0, and not ${String(value)}`)
+}
+
+/** The deployments of a router, each with its provider. @throws TypeError that names what is wrong */
+export function deploymentsOf(of: string, given: (Provider | Deployment)[]): Deployment[] {
+  if (!Array.isArray(given) || given.length === 0) throw new TypeError(`${of}: the option "providers" is an empty list`)
+  return given.map((one, index) => {
+    const place = `${of}: providers[${index}]`
+    if (!isObject(one) || ('provider' in one && !isObject(one.provider)))
+      throw new TypeError(`${of}: the option "providers" has something that is no provider`)
+    const deployment = 'provider' in one ? (one as Deployment) : { provider: one as Provider }
+    checkOptions(place, deployment, names)
+    const numbers = ['weight', 'requestsPerMinute', 'tokensPerMinute'] as const
+    for (const name of numbers) checkPositive(place, name, deployment[name])
+    const { id } = deployment.provider
+    // The id is used as a prefix of model ids, as a value of `provider` beside `auto`, and in headers.
+    if (!/^[\w.-]+$/.test(id) || id === 'auto') throw new TypeError(`"${id}" cannot be the id of a provider`)
+    return deployment
+  })
+}

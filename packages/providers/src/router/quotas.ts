@@ -1,0 +1,119 @@
+import type { Need, Provider, RateLimiter, Target } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import { tokensOf } from '@turnpike/core/internal'
+import type { Deployment } from './deployments.js'
+
+const MINUTE_MS = 60_000
+
+/** No limit: with it, a limiter counts whatever comes. */
+const ANY = Number.MAX_SAFE_INTEGER
+
+/** The limits of a deployment. */
+interface Quota {
+  /** Names it in the store of all processes: its provider and its place among those with the same id. */
+  name: string
+  requests: number | undefined
+  tokens: number | undefined
+}
+
+/** What was counted for a call that has not ended. */
+interface Counted {
+  key: string
+  minute: number
+  tokens: number
+}
+
+/**
+ * The requests and tokens of deployments in a minute of the clock, which processes share by a rate limiter. A minute has counters of its own, so that a
+ * correction never counts in the next one.
+ */
+export class Quotas {
+  readonly #of = new Map<Provider, Quota>()
+  readonly #counted = new WeakMap<Target, Counted>()
+  readonly #limiter: RateLimiter
+  readonly #now: () => number
+
+  constructor(deployments: Deployment[], limiter: RateLimiter, now: () => number) {
+    this.#limiter = limiter
+    this.#now = now
+    const seen = new Map<string, number>()
+    for (const { provider, requestsPerMinute: requests, tokensPerMinute: tokens } of deployments) {
+      const index = seen.get(provider.id) ?? 0
+      seen.set(provider.id, index + 1)
+      if (requests === undefined && tokens === undefined) continue
+      this.#of.set(provider, { name: `deployment ${provider.id}#${index}`, requests, tokens })
+    }
+  }
+
+  /** Whether any deployment has a limit. */
+  get isUsed(): boolean {
+    return this.#of.size > 0
+  }
+
+  /**
+   * Counts a call, with the tokens that are expected of it. {@link settle} must follow.
+   * @returns 0 if there was room; else nothing is counted, and it is the seconds until the minute ends, or Infinity for a call that no minute has room for
+   */
+  async take(target: Target, need: Need): Promise<number> {
+    const quota = this.#of.get(target.provider)
+    if (!quota) return 0
+    const now = this.#now()
+    const minute = Math.floor(now / MINUTE_MS)
+    const parts = [
+      { what: 'requests', limit: quota.requests, count: need.calls?.(target) ?? 1 },
+      { what: 'tokens', limit: quota.tokens, count: quota.tokens === undefined ? 0 : tokensOf(need.expected(target)) },
+    ]
+    const taken = await Promise.all(
+      parts.map(async ({ what, limit, count }) => {
+        const key = `${quota.name} ${what} ${minute}`
+        return { key, count, ok: limit === undefined || (await this.#limiter.consume(key, limit, count)).ok }
+      }),
+    )
+    if (taken.every(({ ok }) => ok)) {
+      if (quota.tokens !== undefined) this.#counted.set(target, { key: taken[1]!.key, minute, tokens: taken[1]!.count })
+      return 0
+    }
+    for (const [i, { key, count, ok }] of taken.entries())
+      if (ok && parts[i]!.limit !== undefined) this.#add(key, -count)
+    return parts.some(({ limit = ANY, count }) => count > limit)
+      ? Infinity
+      : Math.ceil((MINUTE_MS - (now % MINUTE_MS)) / 1_000)
+  }
+
+  /** Corrects the tokens of a call that has ended. @param used what it used; undefined where that is not known: the expected ones stay */
+  settle(target: Target, used: number | undefined): void {
+    const counted = this.#counted.get(target)
+    this.#counted.delete(target)
+    if (!counted || used === undefined || counted.minute !== Math.floor(this.#now() / MINUTE_MS)) return
+    const more = Math.ceil(used) - counted.tokens
+    if (more !== 0) this.#add(counted.key, more)
+  }
+
+  /** Adds to what was counted, or takes from it. What a store does not take stays as it is for the rest of the minute. */
+  #add(key: string, units: number): void {
+    void (async () => this.#limiter.consume(key, ANY, units))().catch(() => undefined)
+  }
+}
+
+/** The error where every target is at its limits. @param seconds until the first has room again; Infinity where none ever has */
+export const atLimits = (seconds: number): ApiError =>
+  seconds === Infinity
+    ? new ApiError(
+        429,
+        'rate_limit_error',
+        'This request is larger than what a deployment of the model may use in a minute',
+        {
+          code: 'rate_limit_exceeded',
+          retryAfter: MINUTE_MS / 1_000,
+          shouldRetry: false,
+        },
+      )
+    : new ApiError(
+        429,
+        'rate_limit_error',
+        'All deployments of the model are at their limits a minute; try again later',
+        {
+          code: 'rate_limit_exceeded',
+          retryAfter: seconds,
+        },
+      )
