@@ -48,7 +48,7 @@ describe("an answer in place of the upstream's", () => {
     const refused = await ask({ model: 'gpt-4o' })
     expect([refused.status, refused.headers.get('x-gateway-answered-by')]).toEqual([403, null])
     expect((await ask({ model: 'gpt-4o-mini' })).status).toBe(200)
-    expect((await ask({ model: 'no-such-model' })).status).toBe(400)
+    expect((await ask({ model: 'no-such-model' })).status).toBe(403)
     expect(upstream.requests).toEqual([])
   })
 

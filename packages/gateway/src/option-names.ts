@@ -38,6 +38,8 @@ export const optionNames: OptionNames<GatewayOptions> = {
   maxConcurrentPerKey: false,
   maxLoopDelayMs: false,
   imageModels: false,
+  guards: false,
+  guardMs: false,
   toPng: false,
   speechModels: false,
   voices: false,
