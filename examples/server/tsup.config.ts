@@ -6,8 +6,6 @@ export default defineConfig({
     bun: 'src/bun.ts',
     storage: 'src/storage-cli.ts',
     users: 'src/users-cli.ts',
-    'open-storage': 'src/storage.ts',
-    'open-files': 'src/files.ts',
     listener: 'src/listener.ts',
     'hattip-listener': 'src/hattip-listener.ts',
   },

@@ -2,33 +2,50 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RequestEvents } from '@turnpike/gateway'
 import { requestEvents } from '@turnpike/gateway'
 import type { Transport } from '@turnpike/providers'
-import { createApp } from './app.js'
-import type { Environment } from './environment.js'
-import { readEnvironment } from './environment.js'
+import type { Config, Turnpike } from 'turnpike'
+import { loadConfig, turnpike } from 'turnpike'
+import { createLog } from './log.js'
+import { toPng } from './png.js'
 import { onShutdown } from './shutdown.js'
-
-/** The composed server, as {@link createApp} returns it. */
-export type App = Awaited<ReturnType<typeof createApp>>
 
 /** The part of the server that is specific to a runtime. */
 export interface Runtime {
   transport: Transport
   /** Starts to listen. @returns the address, and `stop`: accepts no more connections, and resolves when the open ones have closed */
-  serve(app: App, environment: Environment): Promise<{ address: string; stop(): Promise<unknown> }>
+  serve(app: Turnpike, server: Config['server']): Promise<{ address: string; stop(): Promise<unknown> }>
 }
 
 /** How long the connections of completed requests may take to close at shutdown, in milliseconds. */
 const FLUSH_MS = 1_000
 
+const json = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello!' }] })
+
+const curl = (url: string, key: string): string =>
+  `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${json}'`
+
+/** Where the server listens and, at the first start, how to call it. */
+function announcement({ simulated, firstKey }: Turnpike, address: string, url = address): string {
+  const lines = [`Turnpike is listening on ${address}`, `Console: ${url}/console`]
+  if (simulated)
+    lines.push(
+      'No provider key is set, so answers come from simulated upstreams.',
+      'Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY for real ones.',
+    )
+  if (firstKey !== undefined) lines.push('', 'Try it:', `  ${curl(url, firstKey)}`)
+  return lines.join('\n')
+}
+
 /** Serves in this process. @param say receives the start-up message once the server listens */
 async function serveHere(
   { transport, serve }: Runtime,
-  environment: Environment,
+  config: Config,
   events: RequestEvents,
   say: (text: string) => void,
 ): Promise<void> {
-  const app = await createApp(environment, transport, events)
-  const { address, stop } = await serve(app, environment)
+  const { onError, onRequest } = createLog(config.server.log)
+  const gateway = { toPng, ...config.gateway }
+  const app = await turnpike({ transport, ...config, gateway }, { onError, onRequest, events })
+  const { address, stop } = await serve(app, config.server)
   onShutdown(async () => {
     const closed = stop()
     await app.close()
@@ -36,16 +53,16 @@ async function serveHere(
     process.exit(0)
   })
   // After `onShutdown`, because a supervisor may send SIGTERM as soon as it reads the message.
-  app.announce(address, say)
+  say(announcement(app, address, config.server.baseUrl))
 }
 
 /** Starts the server, and shuts it down gracefully on SIGTERM or SIGINT. */
 export async function start(runtime: Runtime): Promise<void> {
   try {
-    const environment = readEnvironment(process.env)
-    if (environment.WORKERS === 1) return await serveHere(runtime, environment, requestEvents(), console.log)
+    const config = await loadConfig()
+    if (config.server.workers === 1) return await serveHere(runtime, config, requestEvents(), console.log)
     const { isParent, supervise, work } = await import('./workers.js')
-    await (isParent ? supervise(environment) : work((events, say) => serveHere(runtime, environment, events, say)))
+    await (isParent ? supervise(config) : work((events, say) => serveHere(runtime, config, events, say)))
   } catch (error) {
     console.error(`Turnpike cannot start:\n${(error as Error).message}`)
     process.exit(1)
