@@ -18,21 +18,36 @@ export interface Runtime {
 /** How long the connections of completed requests may take to close at shutdown, in milliseconds. */
 const FLUSH_MS = 1_000
 
-const json = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello!' }] })
+const curl = (url: string, key: string, model: string): string => {
+  const json = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] })
+  return `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${json}'`
+}
 
-const curl = (url: string, key: string): string =>
-  `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${json}'`
+/** A model to try: a small one, else one for agents, else the first that may chat; undefined where none is listed. */
+async function modelToTry({ router }: Turnpike['current']): Promise<string | undefined> {
+  const ids = (await router.models()).map(({ id }) => id)
+  if (ids.includes('gpt-4o-mini')) return 'gpt-4o-mini'
+  const agents = await router.agentModels()
+  // What a local server's models can do is not known; those for vectors are named so. A quote would end the text of the command.
+  return [...agents, ...ids].find((id) => !/embed|'/i.test(id))
+}
 
 /** Where the server listens and, at the first start, how to call it. */
-function announcement({ simulated, firstKey }: Turnpike, address: string, url = address): string {
+async function announcement({ current, firstKey }: Turnpike, address: string): Promise<string> {
+  const { baseUrl: url = address } = current.config.server
   const lines = [`Turnpike is listening on ${address}`, `Console: ${url}/console`]
-  if (simulated)
+  if (current.simulated)
     lines.push(
       'No provider key is set, so answers come from simulated upstreams.',
       'Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY for real ones.',
     )
-  if (firstKey !== undefined) lines.push('', 'Try it:', `  ${curl(url, firstKey)}`)
-  return lines.join('\n')
+  if (firstKey === undefined) return lines.join('\n')
+  const model = await modelToTry(current)
+  if (model === undefined)
+    lines.push(
+      'No models are listed. Is the address right? OPENAI_BASE_URL includes /v1, such as http://localhost:11434/v1.',
+    )
+  return [...lines, '', 'Try it:', `  ${curl(url, firstKey, model ?? 'gpt-4o-mini')}`].join('\n')
 }
 
 /** Serves in this process. @param say receives the start-up message once the server listens */
@@ -53,7 +68,7 @@ async function serveHere(
     process.exit(0)
   })
   // After `onShutdown`, because a supervisor may send SIGTERM as soon as it reads the message.
-  say(announcement(app, address, config.server.baseUrl))
+  say(await announcement(app, address))
 }
 
 /** Starts the server, and shuts it down gracefully on SIGTERM or SIGINT. */
