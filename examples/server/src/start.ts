@@ -6,6 +6,7 @@ import type { Config, Turnpike } from 'turnpike'
 import { loadConfig, turnpike } from 'turnpike'
 import { createLog } from './log.js'
 import { toPng } from './png.js'
+import { onReload } from './reload.js'
 import { onShutdown } from './shutdown.js'
 
 /** The part of the server that is specific to a runtime. */
@@ -58,8 +59,8 @@ async function serveHere(
   say: (text: string) => void,
 ): Promise<void> {
   const { onError, onRequest } = createLog(config.server.log)
-  const gateway = { toPng, ...config.gateway }
-  const app = await turnpike({ transport, ...config, gateway }, { onError, onRequest, events })
+  const hosted = (config: Config): Config => ({ transport, ...config, gateway: { toPng, ...config.gateway } })
+  const app = await turnpike(hosted(config), { onError, onRequest, events })
   const { address, stop } = await serve(app, config.server)
   onShutdown(async () => {
     const closed = stop()
@@ -67,6 +68,19 @@ async function serveHere(
     await Promise.race([closed, delay(FLUSH_MS)])
     process.exit(0)
   })
+  const reload = async (): Promise<void> => {
+    try {
+      const waiting = await app.reload(hosted(await loadConfig()))
+      console.log(
+        `The configuration was read again${waiting.length > 0 ? `; the next start takes ${waiting.join(', ')}` : ''}`,
+      )
+    } catch (error) {
+      console.error(`The configuration stays as it was:\n${(error as Error).message}`)
+    }
+  }
+  // Workers are told by their parent.
+  if (config.server.workers === 1) onReload(config, () => void reload())
+  else process.on('SIGHUP', () => void reload())
   // After `onShutdown`, because a supervisor may send SIGTERM as soon as it reads the message.
   say(await announcement(app, address))
 }

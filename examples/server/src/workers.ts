@@ -8,6 +8,7 @@ import type { RequestEvent, RequestEvents } from '@turnpike/gateway'
 import { requestEvents } from '@turnpike/gateway'
 import type { Config } from 'turnpike'
 import { openStorage } from 'turnpike'
+import { onReload } from './reload.js'
 import { onShutdown } from './shutdown.js'
 
 /** A message from a worker to its parent: the text to print once all workers listen, or why it cannot start. */
@@ -27,6 +28,8 @@ interface Worker {
   ended: Promise<string>
   /** Sends SIGTERM. */
   stop(): void
+  /** Sends SIGHUP: it reads its configuration again. */
+  reload(): void
 }
 
 /** A worker that has listened for this long, in milliseconds, is replaced without a delay. */
@@ -63,6 +66,7 @@ function startWorker(port: number, onEvents: (message: EndedRequests) => void): 
     listening,
     ended,
     stop: () => void worker.process.kill('SIGTERM'),
+    reload: () => void worker.process.kill('SIGHUP'),
   }
 }
 
@@ -152,6 +156,9 @@ export async function supervise(config: Config): Promise<void> {
     const others = Array.from({ length: config.server.workers - 1 }, add)
     await Promise.all(others.map(({ listening }) => listening))
     for (const worker of [first, ...others]) void keepAlive(worker)
+    onReload(config, () => {
+      for (const worker of alive) worker.reload()
+    })
     console.log(text)
   } catch (error) {
     if (stopping) return

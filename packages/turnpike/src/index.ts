@@ -1,6 +1,6 @@
 export { ConfigError } from './config/faults.js'
 export { defineConfig } from './config/check.js'
-export { loadConfig } from './config/load.js'
+export { findConfig, loadConfig } from './config/load.js'
 export type { Variables } from './config/load.js'
 export type { Config, ConfigInput, OpenStore } from './config/schema.js'
 export { turnpike } from './turnpike.js'

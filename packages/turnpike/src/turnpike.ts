@@ -82,6 +82,7 @@ const ofStart = [
   'server.port',
   'server.host',
   'server.workers',
+  'server.watch',
   'server.log',
 ]
 /** The longest time of a timer, in milliseconds: 24 days. */

@@ -22,6 +22,8 @@ const Server = section({
   host: v.exactOptional(text(), '127.0.0.1'),
   /** Processes that serve one port and one store. */
   workers: v.exactOptional(integer(1, 256), 1),
+  /** Whether a change of the file is taken without a signal. */
+  watch: v.exactOptional(flag(), false),
   /** What is logged. */
   log: v.exactOptional(oneOf(['silent', 'error', 'warn', 'info', 'debug']), 'info'),
   /** The address that users see; default from host and port. */

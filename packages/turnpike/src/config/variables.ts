@@ -3,6 +3,7 @@ export const variables = {
   PORT: 'server.port',
   HOST: 'server.host',
   WORKERS: 'server.workers',
+  CONFIG_WATCH: 'server.watch',
   LOG: 'server.log',
   BASE_URL: 'server.baseUrl',
   TRUSTED_HOPS: 'server.trustedHops',
