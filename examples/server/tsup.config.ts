@@ -6,6 +6,7 @@ export default defineConfig({
     bun: 'src/bun.ts',
     storage: 'src/storage-cli.ts',
     users: 'src/users-cli.ts',
+    config: 'src/config-cli.ts',
     listener: 'src/listener.ts',
     'hattip-listener': 'src/hattip-listener.ts',
   },

@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
+import { configJsonSchema } from './src/config/json-schema.js'
 
 export default defineConfig({
   entry: ['src/index.ts'],
@@ -10,4 +12,7 @@ export default defineConfig({
   platform: 'node',
   // The console is not published by itself.
   noExternal: ['@turnpike/example-console'],
+  async onSuccess() {
+    writeFileSync('dist/config.schema.json', JSON.stringify(configJsonSchema(), null, 2))
+  },
 })

@@ -1,10 +1,19 @@
 import type { PriceSource, Provider } from '@turnpike/core'
 import { SPEECH_MODELS, TRANSCRIPTION_MODELS } from '@turnpike/gateway'
 import type { Transport } from '@turnpike/providers'
-import { anthropic, google, googleEndpoints, limitsOf, openai } from '@turnpike/providers'
+import {
+  anthropic,
+  builtInPrices,
+  fetchTransport,
+  google,
+  googleEndpoints,
+  limitsOf,
+  openai,
+} from '@turnpike/providers'
 import { remoteContent } from '@turnpike/providers/remote-content'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import { ConfigError } from './config/faults.js'
+import type { Config } from './config/schema.js'
 import type { ProviderSettings } from './config/providers.js'
 import { isMade } from './config/providers.js'
 
@@ -73,3 +82,7 @@ export function createProviders(
   if (providers.length === 0) throw new ConfigError(['providers must have one that is not disabled'])
   return { providers, simulated, audio }
 }
+
+/** Makes the providers of a configuration and calls none. @throws ConfigError with a line for each that cannot be made */
+export const checkProviders = ({ providers }: Config): void =>
+  void createProviders(providers, fetchTransport(), builtInPrices())

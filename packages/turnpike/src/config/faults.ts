@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import { isSecret, withoutCredentials } from './shown.js'
 
 /** Names of variables by the path of the value that they give. */
 export type Origins = Map<string, string>
@@ -14,16 +15,14 @@ export class ConfigError extends Error {
   }
 }
 
-/** Settings whose values are shown to nobody. */
-const SECRET = /(key|secret|secrets|password|token)$/i
 /** Most characters of a value that are shown. */
 const LENGTH = 60
 
-/** A value without the credentials of URLs, or undefined where it is a secret of its own. */
-export function shown(path: string, value: unknown): string | undefined {
-  if (SECRET.test(path.replace(/\[\d+\]$/, ''))) return undefined
+/** A value, or undefined where it is a secret. */
+function shown(path: string, value: unknown): string | undefined {
+  if (isSecret(path)) return undefined
   if (typeof value === 'function') return 'a function'
-  const text = JSON.stringify(value)?.replace(/(\/\/[^/@"\s]*:)[^/@"\s]*@/g, '$1…@') ?? 'undefined'
+  const text = withoutCredentials(JSON.stringify(value) ?? 'undefined')
   return text.length > LENGTH ? `${text.slice(0, LENGTH)}…` : text
 }
 

@@ -1,20 +1,23 @@
 import type { Provider } from '@turnpike/core'
 import * as v from 'valibot'
-import { flag, list, matching, section, url } from './values.js'
+import { flag, list, matching, section, setting, url } from './values.js'
 
 const common = {
-  /** Prefix of the ids of its models, and value of `provider` in requests; default the type. Several with one id share its requests. */
-  id: v.exactOptional(matching(/^[\w.-]+$/, 'letters, digits, dots, dashes and underscores')),
-  /** The key of its API. Without one, its address must be that of a server that needs none. */
-  apiKey: v.exactOptional(matching(/^[\x21-\x7e]+$/, 'ASCII characters without spaces')),
-  /** The address of its API; default the vendor's. */
-  baseURL: v.exactOptional(url()),
-  /** The ids of its models, or `live`: those that it lists itself. Default the catalogue at the vendor's address, `live` at another. */
-  models: v.exactOptional(v.union([v.literal('live'), list('live, or ids of models')], 'live, or ids of models')),
-  /** Whether an upstream in this process answers in its place, without a key; default false. */
-  simulated: v.exactOptional(flag(), false),
-  /** Whether it is left out; default false. */
-  disabled: v.exactOptional(flag(), false),
+  id: setting(
+    'Prefix of the ids of its models, and value of `provider` in requests; default the type. Several with one id share its requests.',
+    matching(/^[\w.-]+$/, 'letters, digits, dots, dashes and underscores'),
+  ),
+  apiKey: setting(
+    'The key of its API; none for servers that need none.',
+    matching(/^[\x21-\x7e]+$/, 'ASCII characters without spaces'),
+  ),
+  baseURL: setting("The address of its API; default the vendor's.", url()),
+  models: setting(
+    'The ids of its models, or live: those that it lists itself. Default the catalogue at the address of the vendor, live at another.',
+    v.union([v.literal('live'), list('live, or ids of models')], 'live, or ids of models'),
+  ),
+  simulated: setting('Whether an upstream in this process answers in its place, without a key.', flag(), false),
+  disabled: setting('Whether it is left out.', flag(), false),
 }
 
 /** The settings of a provider by its type. */
@@ -22,17 +25,20 @@ const types = [
   section({
     type: v.literal('openai'),
     ...common,
-    /** Whether thoughts in `<think>…</think>` become `reasoning_content`; `open` where answers begin within the tag. Default false. */
-    thinkTags: v.exactOptional(v.union([flag(), v.literal('open')], 'true, false or open')),
+    thinkTags: setting(
+      'Whether thoughts in <think>…</think> become reasoning_content; open where answers begin within the tag. Default false.',
+      v.union([flag(), v.literal('open')], 'true, false or open'),
+    ),
   }),
   section({ type: v.literal('anthropic'), ...common }),
   section({
     type: v.literal('google'),
     ...common,
-    /** Whether images at https URLs are fetched for it, from public addresses only; default false. */
-    fetchImages: v.exactOptional(flag()),
-    /** Whether it has speech and transcription; default false. */
-    audio: v.exactOptional(flag()),
+    fetchImages: setting(
+      'Whether images at https URLs are fetched for it, from public addresses only; default false.',
+      flag(),
+    ),
+    audio: setting('Whether it has speech and transcription; default false.', flag()),
   }),
 ] as const
 

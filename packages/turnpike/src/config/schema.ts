@@ -5,39 +5,47 @@ import type { FilesOptions, PlatformOptions } from '@turnpike/platform'
 import type { Transport } from '@turnpike/providers'
 import * as v from 'valibot'
 import { ProviderEntry } from './providers.js'
-import { code, decimal, flag, integer, list, matching, oneOf, secrets, section, text, url } from './values.js'
+import {
+  code,
+  decimal,
+  flag,
+  integer,
+  list,
+  matching,
+  object,
+  oneOf,
+  secrets,
+  section,
+  setting,
+  text,
+  url,
+} from './values.js'
 
+/** A day, the longest of all times. */
 const MAX_MS = 86_400_000
-const milliseconds = () => v.exactOptional(integer(1, MAX_MS))
-const names = () => v.exactOptional(list('names without spaces'))
+const MOST_RATE = 1_000_000_000
+
+const milliseconds = () => integer(1, MAX_MS)
+const names = () => list('names without spaces')
 const origins = () =>
-  list('origins, such as https://app.example', (origin) =>
-    URL.canParse(origin) ? new URL(origin).origin === origin : false,
-  )
+  list('origins, such as https://app.example', (origin) => URL.canParse(origin) && new URL(origin).origin === origin)
 
 const Server = section({
-  /** The port; 0 takes a free one. */
-  port: v.exactOptional(integer(0, 65_535), 8787),
-  /** The address to listen on; `0.0.0.0` for all. */
-  host: v.exactOptional(text(), '127.0.0.1'),
-  /** Processes that serve one port and one store. */
-  workers: v.exactOptional(integer(1, 256), 1),
-  /** Whether a change of the file is taken without a signal. */
-  watch: v.exactOptional(flag(), false),
-  /** What is logged. */
-  log: v.exactOptional(oneOf(['silent', 'error', 'warn', 'info', 'debug']), 'info'),
-  /** The address that users see; default from host and port. */
-  baseUrl: v.exactOptional(url()),
-  /** Reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. */
-  trustedHops: v.exactOptional(integer(0, 100), 0),
-  /** Megabytes of bodies that a process holds for `/v1`, and as many for `/api`. */
-  bodyMemoryMB: v.exactOptional(integer(1, 1_000_000), 512),
+  port: setting('The port; 0 takes a free one.', integer(0, 65_535), 8787),
+  host: setting('The address to listen on; 0.0.0.0 for all.', text(), '127.0.0.1'),
+  workers: setting('Processes that serve one port and one store.', integer(1, 256), 1),
+  watch: setting('Whether a change of the file is taken without a signal.', flag(), false),
+  log: setting('The least severe lines of the log.', oneOf(['silent', 'error', 'warn', 'info', 'debug']), 'info'),
+  baseUrl: setting('The address that users see; default from host and port.', url()),
+  trustedHops: setting('Reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.', integer(0, 100), 0),
+  bodyMemoryMB: setting(
+    'Megabytes of bodies that a process holds for /v1, and as many for /api.',
+    integer(1, 1_000_000),
+    512,
+  ),
 })
 
-const STORE = /^(memory|(fs|sqlite):.+|(rediss?|postgres|postgresql):\/\/.+|driver:[\w-]+(\?\{.*\})?)$/s
-const FILES = /^(memory|fs:.+|(rediss?|s3):\/\/.+|driver:[\w-]+(\?\{.*\})?)$/s
-
-/** A store that a program has opened: it closes it itself. */
+/** A store that a program has opened, and closes itself. */
 export interface OpenStore {
   kv: KV
   /** Counts across all processes that share the store; default: in this process. */
@@ -45,61 +53,62 @@ export interface OpenStore {
 }
 const isOpenStore = (value: unknown): value is OpenStore =>
   typeof value === 'object' && value !== null && typeof (value as Partial<OpenStore>).kv === 'object'
-const StoreText = matching(STORE, 'memory, fs:FOLDER, sqlite:FILE, redis://…, postgres://… or driver:NAME?{json}')
-const StoreObject = v.custom<OpenStore>(isOpenStore)
+
+const StoreUrl = matching(
+  /^(memory|(fs|sqlite):.+|(rediss?|postgres|postgresql):\/\/.+|driver:[\w-]+(\?\{.*\})?)$/,
+  'memory, fs:FOLDER, sqlite:FILE, redis://…, postgres://… or driver:NAME?{json}',
+)
+const Opened = v.custom<OpenStore>(isOpenStore)
+const Store = v.lazy((given): typeof StoreUrl | typeof Opened => (isOpenStore(given) ? Opened : StoreUrl))
+
+const FilesUrl = matching(
+  /^(memory|fs:.+|(rediss?|s3):\/\/.+|driver:[\w-]+(\?\{.*\})?)$/,
+  'memory, fs:FOLDER, s3://BUCKET?endpoint=…&region=…, redis://… or driver:NAME?{json}',
+)
 
 const Files = section({
-  /** Where their bytes are; default beside the store where that is a folder. */
-  store: v.exactOptional(
-    matching(FILES, 'memory, fs:FOLDER, s3://BUCKET?endpoint=…&region=…, redis://… or driver:NAME?{json}'),
-  ),
-  /** Credentials of the bucket of s3://. */
-  accessKeyId: v.exactOptional(text()),
-  secretAccessKey: v.exactOptional(text()),
-  sessionToken: v.exactOptional(text()),
-  /** What URLs of public files begin with, such as those of a CDN. */
-  publicUrl: v.exactOptional(url()),
-  /** Whether URLs of private files lead to S3 itself; default false. */
-  directUrls: v.exactOptional(flag(), false),
-  /** Seconds for which a signed URL is valid. */
-  urlSeconds: v.exactOptional(integer(1)),
-  /** Megabytes (10^6 bytes) of one file. */
-  limitMB: v.exactOptional(integer(1, 1_000_000), 1_000),
-  /** Days until what is in the trash is removed. */
-  trashDays: v.exactOptional(integer(0)),
-  /** What URLs of private files are signed with; default the secret of sessions. */
-  secrets: v.exactOptional(secrets()),
-  /** Accepts or refuses an upload, such as a scanner. */
-  check: v.exactOptional(code<NonNullable<FilesOptions['check']>>()),
+  store: setting('Where the bytes of files are; default beside the store where that is a folder.', FilesUrl),
+  accessKeyId: setting('The id of the key of an s3:// bucket.', text()),
+  secretAccessKey: setting('The secret of that key.', text()),
+  sessionToken: setting('Its session token, where it is temporary.', text()),
+  publicUrl: setting('What URLs of public files begin with, such as those of a CDN.', url()),
+  directUrls: setting('Whether URLs of private files lead to S3 itself.', flag(), false),
+  urlSeconds: setting('Seconds for which a URL of a private file is valid at least; default 3,600.', integer(1)),
+  limitMB: setting('Megabytes (10^6 bytes) of one file.', integer(1, 1_000_000), 1_000),
+  trashDays: setting('Days for which files stay in the trash; default 30.', integer(0)),
+  secrets: setting('What URLs of private files are signed with; default platform.sessionSecret.', secrets()),
+  check: setting('Checks each upload, such as for viruses.', code<NonNullable<FilesOptions['check']>>()),
 })
 
 const Admin = section({
-  /** E-mail of the administrator that the first start makes. */
-  email: v.exactOptional(matching(EMAIL, 'an e-mail address')),
-  /** Their password; default made, and printed. */
-  password: v.exactOptional(v.pipe(v.string(), v.minLength(8, 'at least 8 characters'))),
-  /** Accepted in place of an administrator's credential by the gateway's administration. */
-  token: v.exactOptional(matching(/^\S{16,}$/, 'at least 16 characters, without spaces')),
-  /** The first gateway key; default made, and printed. */
-  key: v.exactOptional(
+  email: setting(
+    'E-mail of the administrator that the first start makes; default admin@localhost.',
+    matching(EMAIL, 'an e-mail address'),
+  ),
+  password: setting(
+    'Their password; default made, and printed once.',
+    v.pipe(v.string('a text'), v.minLength(8, 'at least 8 characters')),
+  ),
+  token: setting(
+    'Accepted in place of an administrator by the administration of the gateway.',
+    matching(/^\S{16,}$/, 'at least 16 characters, without spaces'),
+  ),
+  key: setting(
+    'The first gateway key; default made, and printed once.',
     matching(new RegExp(`^${KEY_PREFIX}\\S{16,}$`), `"${KEY_PREFIX}" and at least 16 characters without spaces`),
   ),
-  /** Requests a minute of the first key. */
-  keyRateLimit: v.exactOptional(integer(1, 1_000_000_000), 6000),
+  keyRateLimit: setting('Requests a minute of the first key.', integer(1, MOST_RATE), 6000),
 })
 
 const GROUPS = 'groups of models, such as fast=gpt-4o-mini,gemini-2.5-flash;smart=gpt-5'
 const isWord = (word: string): boolean => /^\S+$/.test(word)
+const isGroup = ([name, models]: [string, readonly string[]]): boolean =>
+  isWord(name) && models.length > 0 && models.every(isWord)
 const Groups = v.union(
   [
-    v.record(
-      v.pipe(v.string(), v.check(isWord, GROUPS)),
-      v.pipe(
-        v.array(v.string(GROUPS), GROUPS),
-        v.minLength(1, GROUPS),
-        v.check((models) => models.every(isWord), GROUPS),
-      ),
-      GROUPS,
+    v.pipe(
+      v.record(v.string(), v.array(v.string(GROUPS), GROUPS), GROUPS),
+      v.check((groups) => Object.entries(groups).every(isGroup), GROUPS),
     ),
     v.pipe(
       v.string(),
@@ -112,7 +121,7 @@ const Groups = v.union(
             : ['', []]
         }),
       ),
-      v.check((groups) => groups.every(([name, models]) => [name, ...models].every(isWord)), GROUPS),
+      v.check((groups) => groups.every(isGroup), GROUPS),
       v.transform((groups): Record<string, string[]> => Object.fromEntries(groups)),
     ),
   ],
@@ -131,116 +140,142 @@ const Statuses = v.pipe(
     ],
     STATUSES,
   ),
-  v.check(
-    (statuses) => statuses.every((status) => Number.isInteger(status) && status >= 500 && status <= 599),
-    STATUSES,
-  ),
+  v.check((all) => all.every((status) => Number.isInteger(status) && status >= 500 && status <= 599), STATUSES),
 )
 
 const Routing = section({
-  groups: v.exactOptional(Groups),
-  defaults: v.exactOptional(section({ agent: v.exactOptional(text()), agentAlternative: v.exactOptional(text()) })),
-  failoverStatuses: v.exactOptional(Statuses),
-  retries: v.exactOptional(integer(0, 100)),
-  maxWaitMs: v.exactOptional(integer(0, MAX_MS)),
-  failures: v.exactOptional(integer(1)),
-  restMs: v.exactOptional(integer(1, MAX_MS)),
+  groups: setting('Groups of models, each in order of preference.', Groups),
+  defaults: setting(
+    'The models of agents.',
+    section({
+      agent: setting('A model, or a group; default a mid-size one of the first provider.', text()),
+      agentAlternative: setting('The one to use where that fails; default one of another provider.', text()),
+    }),
+  ),
+  failoverStatuses: setting('Further statuses of a provider after which the next one is tried.', Statuses),
+  retries: setting('How often busy providers are tried again after all have been tried; default 0.', integer(0, 100)),
+  maxWaitMs: setting('Longest wait before that, in milliseconds; default 2,000.', integer(0, MAX_MS)),
+  failures: setting('Consecutive failures after which a provider rests; default 5.', integer(1)),
+  restMs: setting('Milliseconds until a request may try it again; default 30,000.', integer(1, MAX_MS)),
 })
-
-type Listener<T> = NonNullable<T>
 
 const Gateway = section({
-  maxInFlight: v.exactOptional(integer(1, 1_000_000)),
-  maxConcurrentPerKey: v.exactOptional(integer(1)),
-  maxLoopDelayMs: v.exactOptional(integer(0, 60_000)),
-  firstEventMs: milliseconds(),
-  betweenEventsMs: milliseconds(),
-  wholeAnswerMs: milliseconds(),
-  earlyPingMs: v.exactOptional(integer(0, MAX_MS)),
-  heartbeatMs: milliseconds(),
-  abandonedMs: v.exactOptional(integer(0, MAX_MS)),
-  onClientAbort: v.exactOptional(oneOf(['cancel', 'drain'])),
-  holds: v.exactOptional(flag()),
-  extraFields: v.exactOptional(
+  maxInFlight: setting('Concurrent requests of a process; default 4,096.', integer(1, 1_000_000)),
+  maxConcurrentPerKey: setting('Concurrent requests of a key; default any number.', integer(1)),
+  maxLoopDelayMs: setting(
+    'Delay of the event loop in milliseconds above which requests are refused; 0 = none.',
+    integer(0, 60_000),
+  ),
+  firstEventMs: setting('Milliseconds for the first event of a stream; default 300,000.', milliseconds()),
+  betweenEventsMs: setting('Milliseconds between two events of a stream; default 120,000.', milliseconds()),
+  wholeAnswerMs: setting('Milliseconds for a whole answer; default 600,000.', milliseconds()),
+  earlyPingMs: setting(
+    'Milliseconds after which a stream begins with a comment; 0 = with its first event.',
+    integer(0, MAX_MS),
+  ),
+  heartbeatMs: setting('Milliseconds of silence after which a stream has a comment; default 15,000.', milliseconds()),
+  abandonedMs: setting(
+    'Milliseconds for which a stream may go on without its client; default 60,000.',
+    integer(0, MAX_MS),
+  ),
+  onClientAbort: setting('Whether a call ends with its client.', oneOf(['cancel', 'drain'])),
+  holds: setting('Whether the expected cost is stored before each call; default false.', flag()),
+  extraFields: setting(
+    'Fields that go to providers also for callers with limits.',
     list('names of fields, such as min_p,chat_template_kwargs', (path) => path.split('.').every(isWord)),
   ),
-  imageModels: names(),
-  speechModels: names(),
-  voices: names(),
-  transcriptionModels: names(),
-  audioLimit: v.exactOptional(integer(1)),
-  bodyLimit: v.exactOptional(integer(1)),
-  embedding: v.exactOptional(section({ model: text(), dimensions: integer(1) })),
-  toPng: v.exactOptional(code<Listener<GatewayOptions['toPng']>>()),
-  onRequest: v.exactOptional(code<Extract<GatewayOptions['onRequest'], (...args: never[]) => unknown>>()),
-})
-
-const rates = section({
-  keys: v.exactOptional(integer(0, 1_000_000)),
-  rateLimit: v.exactOptional(integer(1, 1_000_000)),
+  imageModels: setting('The models of images.', names()),
+  speechModels: setting('The models of speech.', names()),
+  voices: setting('The voices of speech.', names()),
+  transcriptionModels: setting('The models of transcription.', names()),
+  audioLimit: setting('Bytes of an audio file.', integer(1)),
+  bodyLimit: setting('Bytes of a JSON body at /v1; default 20 MiB.', integer(1)),
+  embedding: setting(
+    'The embedding model of the platform, and its dimensions.',
+    section({ model: text(), dimensions: integer(1) }),
+  ),
+  toPng: setting('Converts an image to PNG.', code<NonNullable<GatewayOptions['toPng']>>()),
+  onRequest: setting(
+    'Called for each finished request.',
+    code<Extract<GatewayOptions['onRequest'], (...args: never[]) => unknown>>(),
+  ),
 })
 
 const Platform = section({
-  userRateLimit: v.exactOptional(integer(1, 1_000_000_000)),
-  apiRateLimits: v.exactOptional(
+  sessionSecret: setting(
+    'What sign-ins are signed and encrypted with; default made, and kept in the store.',
+    secrets(),
+  ),
+  passwordCost: setting('Work of hashing a password: scrypt with N = 2 to this power.', integer(8, 20), 15),
+  selfRole: setting('The role that everybody may take; default user.', oneOf(['user', 'developer'])),
+  userRateLimit: setting('Requests a minute of a signed-in user to models; default 60.', integer(1, MOST_RATE)),
+  apiRateLimits: setting(
+    'Requests a minute at /api.',
     section({
-      user: v.exactOptional(integer(1, 1_000_000_000)),
-      address: v.exactOptional(integer(1, 1_000_000_000)),
+      user: setting('Of a user; default 1,200.', integer(1, MOST_RATE)),
+      address: setting('Of an address, for all that come without a user; default 6,000.', integer(1, MOST_RATE)),
     }),
   ),
-  planLimits: v.exactOptional(
+  planLimits: setting(
+    'What users may have without extras.',
     section({
-      projects: v.exactOptional(integer(0)),
-      agents: v.exactOptional(integer(0)),
-      storageGb: v.exactOptional(decimal()),
-      dataGb: v.exactOptional(decimal()),
-      sessions: v.exactOptional(integer(0)),
-      tasks: v.exactOptional(integer(0)),
+      projects: setting('Projects; default any number.', integer(0)),
+      agents: setting('Agents; default any number.', integer(0)),
+      storageGb: setting('Gigabytes of files; default 1.', decimal()),
+      dataGb: setting('Gigabytes of everything else; default 0.25.', decimal()),
+      sessions: setting('Gateway sessions; default 10,000.', integer(0)),
+      tasks: setting('Tasks in all projects; default 100,000.', integer(0)),
     }),
   ),
-  selfRole: v.exactOptional(oneOf(['user', 'developer'])),
-  trustedOrigins: v.exactOptional(origins()),
-  bodyLimit: v.exactOptional(integer(1)),
-  /** What refresh tokens are signed with and signing keys are encrypted with; default made, and kept in the store. */
-  sessionSecret: v.exactOptional(secrets()),
-  /** Work of hashing a password: scrypt with N = 2 to this power. */
-  passwordCost: v.exactOptional(integer(8, 20), 15),
-  identity: v.exactOptional(
-    v.custom<PlatformOptions['identity']>((value) => typeof value === 'object' && value !== null, 'an identity'),
+  trustedOrigins: setting('Origins whose pages may send requests with the cookie of the platform.', origins()),
+  bodyLimit: setting('Bytes of a JSON body at /api; default 1 MiB.', integer(1)),
+  identity: setting(
+    'Who sends a request; default users with passwords.',
+    object<PlatformOptions['identity']>('an identity'),
   ),
-  teams: v.exactOptional(
-    v.custom<NonNullable<PlatformOptions['teams']>>(
-      (value) => typeof value === 'object' && value !== null,
-      'a catalogue of teams',
-    ),
+  teams: setting(
+    'Which teams projects can have.',
+    object<NonNullable<PlatformOptions['teams']>>('a catalogue of teams'),
   ),
-  taskPolicy: v.exactOptional(code<NonNullable<PlatformOptions['taskPolicy']>>()),
-  responder: v.exactOptional(code<NonNullable<PlatformOptions['responder']>>()),
+  taskPolicy: setting(
+    'Decides which changes of tasks are allowed.',
+    code<NonNullable<PlatformOptions['taskPolicy']>>(),
+  ),
+  responder: setting('Writes the replies of conversations.', code<NonNullable<PlatformOptions['responder']>>()),
 })
 
-/** The configuration: each section has the options of the function that it is named by, in the forms of a file. */
+const Rates = section({
+  keys: setting('Keys that are not revoked.', integer(0, 1_000_000)),
+  rateLimit: setting('Requests a minute of each, and of all together.', integer(1, 1_000_000)),
+})
+
+/** The configuration. A section has the options of the function that it is named by, in the forms of a file. */
 export const Config = section({
-  $schema: v.exactOptional(v.string()),
-  server: v.exactOptional(Server, {}),
-  store: v.exactOptional(
-    v.lazy((input): typeof StoreText | typeof StoreObject => (isOpenStore(input) ? StoreObject : StoreText)),
-    'fs:.turnpike',
+  $schema: setting('The JSON Schema of this file.', v.string()),
+  server: setting('How it listens, and what it logs.', Server, {}),
+  store: setting('Where everything but files is kept.', Store, 'fs:.turnpike'),
+  files: setting('The files of users.', Files, {}),
+  admin: setting('The first administrator and the first gateway key.', Admin, {}),
+  prices: setting(
+    'built-in, models.dev or litellm (: and the URL of a mirror), or the path of a table.',
+    text(),
+    'built-in',
   ),
-  files: v.exactOptional(Files, {}),
-  admin: v.exactOptional(Admin, {}),
-  /** `built-in`, a public table (`models.dev`, `litellm`, `:` and the URL of a mirror), or the path of a table. */
-  prices: v.exactOptional(text(), 'built-in'),
-  /** The providers in order of preference. Default one of each family whose key or address is in the environment, else simulations of all. */
-  providers: v.pipe(v.array(ProviderEntry, 'a list of providers'), v.minLength(1, 'a list of at least one provider')),
-  routing: v.exactOptional(Routing, {}),
-  gateway: v.exactOptional(Gateway, {}),
-  platform: v.exactOptional(Platform, {}),
-  /** Origins whose pages may call the gateway and the platform. */
-  cors: v.exactOptional(section({ origins: origins() })),
-  balancePolicy: v.exactOptional(oneOf(['off', 'report', 'enforce']), 'report'),
-  keyLimits: v.exactOptional(section({ developer: v.exactOptional(rates), admin: v.exactOptional(rates) })),
-  /** The HTTP client that calls providers; default `fetch`. */
-  transport: v.exactOptional(code<Transport>()),
+  providers: v.pipe(
+    v.array(ProviderEntry, 'a list of providers'),
+    v.minLength(1, 'a list of at least one provider'),
+    v.description('The providers in order of preference.'),
+  ),
+  routing: setting('How requests find a provider.', Routing, {}),
+  gateway: setting('The gateway: options of createGateway.', Gateway, {}),
+  platform: setting('The platform: options of createPlatform.', Platform, {}),
+  cors: setting('Cross-origin requests.', section({ origins: origins() })),
+  balancePolicy: setting('Whether users need credits.', oneOf(['off', 'report', 'enforce']), 'report'),
+  keyLimits: setting(
+    'The gateway keys of users by their role.',
+    section({ developer: setting('Of developers.', Rates), admin: setting('Of administrators.', Rates) }),
+  ),
+  transport: setting('The HTTP client that calls providers; default fetch.', code<Transport>()),
 })
 export type Config = v.InferOutput<typeof Config>
 export type ConfigInput = v.InferInput<typeof Config>

@@ -95,3 +95,21 @@ export const code = <T>(expected = 'a function') => v.custom<T>((value) => typeo
 /** An object of settings that has no others. */
 export const section = <const Entries extends v.ObjectEntries>(entries: Entries) =>
   v.strictObject(entries, 'a section of settings')
+
+/** A setting of a section. @param preset its default; absent = the setting may be, too */
+export function setting<const S extends v.GenericSchema>(
+  description: string,
+  schema: S,
+): v.ExactOptionalSchema<S, undefined>
+export function setting<const S extends v.GenericSchema, const D extends v.InferInput<S>>(
+  description: string,
+  schema: S,
+  preset: D,
+): v.ExactOptionalSchema<S, D>
+export function setting(description: string, schema: v.GenericSchema, preset?: unknown): v.GenericSchema {
+  return v.exactOptional(v.pipe(schema, v.description(description)), preset as undefined)
+}
+
+/** An object with methods, which only code can give. */
+export const object = <T>(expected: string) =>
+  v.custom<T>((value) => typeof value === 'object' && value !== null, expected)
