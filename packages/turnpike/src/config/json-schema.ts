@@ -1,4 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
+import type { GenericSchema } from 'valibot'
+import { getDescription } from 'valibot'
 import { Config } from './schema.js'
 
 /** `${NAME}` may stand for any value. */
@@ -12,9 +14,16 @@ export function configJsonSchema(): object {
     typeMode: 'input',
     // What a text must be like is checked once variables stand in it.
     ignoreActions: ['check', 'regex', 'min_length', 'non_empty', 'transform', 'finite'],
-    overrideSchema({ valibotSchema: { type }, jsonSchema }) {
+    overrideSchema({ valibotSchema, jsonSchema }) {
+      const { type } = valibotSchema
       if (type === 'custom') return { not: {} }
       if (type === 'picklist') return { anyOf: [jsonSchema, reference as object] }
+      // What follows a transformation is not of the input.
+      const description =
+        type === 'exact_optional'
+          ? getDescription((valibotSchema as unknown as { wrapped: GenericSchema }).wrapped)
+          : undefined
+      if (description !== undefined) return { ...jsonSchema, description }
       return undefined
     },
   })
