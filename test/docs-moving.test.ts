@@ -1,7 +1,7 @@
 import { fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
-import { readEnvironment } from '../examples/server/src/environment.js'
+import { loadConfig } from '../packages/turnpike/src/config/load.js'
 import { blocksOf, openPage, runExample } from './support/page.js'
 import { startServer } from './support/server.js'
 
@@ -27,7 +27,7 @@ async function runClient(code: string, address: string, settings: Record<string,
   }
   const fakes = [fakeOpenAI({ override: () => down }), fakeGoogle()]
   const [openai, google] = await Promise.all(fakes.map((fake) => fake.listen()))
-  expect(readEnvironment(settings)).toMatchObject({ PORT: Number(new URL(address).port) })
+  expect(await loadConfig(settings)).toMatchObject({ server: { port: Number(new URL(address).port) } })
   const server = await startServer({
     ...settings,
     PORT: '0',

@@ -53,7 +53,7 @@ const print = (...cells) => console.log(`| ${cells.join(' | ')} |`)
 
 /** Times of single commits of the size that the ledger makes for one request. */
 async function commitTimes(url) {
-  const { openStorage } = await load('@turnpike/example-server/storage')
+  const { openStorage } = await load('turnpike')
   const { kv } = await openStorage(url || 'memory')
   const times = []
   for (let i = 0; i < 300; i++) {
@@ -147,7 +147,7 @@ const RECORDS = 1_000_000
 async function data() {
   const { createUser, usageLedger, listUsers, countUsers, getUser } = await load('@turnpike/core')
   const { usageRecord } = (await runnerImport(file('../support/usage-record.ts'))).module
-  const { openStorage } = await load('@turnpike/example-server/storage')
+  const { openStorage } = await load('turnpike')
   const results = {}
   console.log(
     `\nReading, with ${USERS.toLocaleString('en')} users and ${RECORDS.toLocaleString('en')} records, ms p50 / p99:\n`,

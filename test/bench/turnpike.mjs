@@ -19,7 +19,7 @@ const { anthropic, createRouter, fetchTransport, google, googleEndpoints, openai
 
 const transport = MODE === 'bun' ? fetchTransport() : (await load('@turnpike/providers/undici')).undiciTransport()
 const { kv, rateLimiter } = process.env.STORAGE
-  ? await (await load('@turnpike/example-server/storage')).openStorage(process.env.STORAGE)
+  ? await (await load('turnpike')).openStorage(process.env.STORAGE)
   : { kv: await memoryKV() }
 /** A ledger that records nothing. */
 const noLedger = { append: async () => {}, failed() {}, ready: async () => {}, totals: async () => ({}) }

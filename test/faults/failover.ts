@@ -3,7 +3,7 @@ import { Agent, request as httpRequest } from 'node:http'
 import type { UsageRecord } from '@turnpike/core'
 import { usageLedger, verifyStore } from '@turnpike/core'
 import { expect } from 'vitest'
-import { openStorage } from '../../examples/server/src/storage.js'
+import { openStorage } from '../../packages/turnpike/src/storage.js'
 import type { Stack } from '../support/stack.js'
 import { startStack } from '../support/stack.js'
 

@@ -2,8 +2,6 @@
 // each line of its input, a JSON array of a method and its arguments, another with the result or with null and the error.
 import { createInterface } from 'node:readline'
 import { memoryRateLimiter, usageLedger } from '@turnpike/core'
-import { openFiles } from '@turnpike/example-server/files'
-import { openStorage } from '@turnpike/example-server/storage'
 import { conventionRoutes, createGateway, requestEvents } from '@turnpike/gateway'
 import { openapi as gatewayOpenapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
@@ -18,6 +16,7 @@ import {
 } from '@turnpike/platform'
 import { openapi } from '@turnpike/platform/openapi'
 import { builtInPrices, createRouter, openai } from '@turnpike/providers'
+import { openFiles, openStorage } from 'turnpike'
 import { watchedStore } from './watched-store.mjs'
 
 const { OPENAI_BASE_URL, BALANCE_POLICY = 'report', TRUSTED_HOPS = '0', BASE_URL, RATE_LIMITER } = process.env
@@ -45,7 +44,14 @@ const watched = process.argv[2] === 'watched' ? await watchedStore() : undefined
 const { kv, rateLimiter: shared } = watched ?? (await openStorage(process.argv[2]))
 // A store counts by a clock of its own.
 const rateLimiter = RATE_LIMITER === 'memory' || !shared ? memoryRateLimiter({ now }) : shared
-const { blobs } = await openFiles({ ...process.env, STORAGE: process.argv[2], FILES: process.env.FILES ?? 'memory' })
+const { blobs } = await openFiles({
+  store: process.argv[2],
+  files: {
+    store: process.env.FILES ?? 'memory',
+    accessKeyId: process.env.AWS_ACCESS_KEY_ID,
+    secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY,
+  },
+})
 const trustedHops = Number(TRUSTED_HOPS)
 const cors = { origins: CORS_ORIGIN ? CORS_ORIGIN.split(',') : [] }
 const balancePolicy = BALANCE_POLICY

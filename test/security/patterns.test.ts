@@ -186,7 +186,7 @@ describe('threat 15: ReDoS, in the sources', () => {
       'packages/providers/src/testing/anthropic-blocks.ts',
       'packages/storage/src/envelope.ts',
       'packages/storage/src/s3-client.ts',
-      'examples/server/src/environment.ts',
+      'packages/turnpike/src/config/schema.ts',
     ])
   })
 })

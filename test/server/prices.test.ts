@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it, vi } from 'vitest'
-import { openPrices } from '../../examples/server/src/prices.js'
+import { openPrices } from '../../packages/turnpike/src/prices.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-prices-'))
 const fail = (error: unknown): never => {

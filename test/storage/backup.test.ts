@@ -6,9 +6,9 @@ import { promisify } from 'node:util'
 import { createUser } from '@turnpike/core'
 import { createPlatform } from '@turnpike/platform'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { readEnvironment } from '../../examples/server/src/environment.js'
-import { openFiles } from '../../examples/server/src/files.js'
-import { openStorage } from '../../examples/server/src/storage.js'
+import { checkConfig } from '../../packages/turnpike/src/config/check.js'
+import { openFiles } from '../../packages/turnpike/src/files.js'
+import { openStorage } from '../../packages/turnpike/src/storage.js'
 import type { Load } from '../faults/failover.js'
 import { recordsOf, startLoad } from '../faults/failover.js'
 import { endEngines, engines, isPresent, newFolder, untilEnd } from '../support/engines.js'
@@ -30,7 +30,9 @@ afterAll(endEngines)
 /** Stores a user with two files. */
 async function fill(STORAGE: string, FILES: string): Promise<void> {
   const { kv } = await openStorage(STORAGE)
-  const files = await openFiles(readEnvironment({ STORAGE, FILES }))
+  const files = await openFiles(
+    checkConfig({ store: STORAGE, files: { store: FILES }, providers: [{ type: 'openai', simulated: true }] }),
+  )
   const { operations } = createPlatform({ kv, identity: { authenticate: () => null }, files })
   const { id } = (await createUser(kv, { email: 'ada@example.org' }))!
   async function* body() {

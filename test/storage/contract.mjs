@@ -1,5 +1,5 @@
 // Usage: node|bun contract.mjs URL. Prints a line for each case of the contract that a store keeps, or how it breaks it.
-import { openStorage } from '@turnpike/example-server/storage'
+import { openStorage } from 'turnpike'
 import { kvContract } from '@turnpike/storage/testing'
 
 const { kv } = await openStorage(process.argv[2])

@@ -12,17 +12,17 @@ declare const Bun: { serve(options: object): BunServer }
 
 await start({
   transport: fetchTransport(),
-  async serve({ handler }, { HOST, PORT, WORKERS }) {
+  async serve({ hattip }, { host, port, workers }) {
     const server = Bun.serve({
-      ...bunAdapter(handler),
-      hostname: HOST,
-      port: PORT,
-      reusePort: WORKERS > 1,
+      ...bunAdapter(hattip),
+      hostname: host,
+      port,
+      reusePort: workers > 1,
       // Bun's default closes a connection after 10 idle seconds; a model may take longer to respond.
       idleTimeout: 0,
       // The gateway enforces its own limit and responds with its own error body.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     })
-    return { address: addressOf(HOST, server.port), stop: () => server.stop() }
+    return { address: addressOf(host, server.port), stop: () => server.stop() }
   },
 })

@@ -7,11 +7,11 @@ import { addressOf, start } from './start.js'
 
 await start({
   transport: undiciTransport(),
-  async serve({ servable, node, handler, origin }, { HOST, PORT }) {
-    const server = createServer(servable, { listener: serverListener(node, { handler, origin }) })
-    await once(server.listen(PORT, HOST), 'listening')
+  async serve(app, { host, port, baseUrl: origin = 'http://localhost' }) {
+    const server = createServer(app, { listener: serverListener(app.node, { handler: app.hattip, origin }) })
+    await once(server.listen(port, host), 'listening')
     return {
-      address: addressOf(HOST, (server.address() as AddressInfo).port),
+      address: addressOf(host, (server.address() as AddressInfo).port),
       stop: () => once(server.close(), 'close'),
     }
   },

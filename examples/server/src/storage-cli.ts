@@ -5,9 +5,7 @@ import type { KV } from '@turnpike/core'
 import { entriesOf, verifyStore } from '@turnpike/core'
 import { verifyPlatform } from '@turnpike/platform'
 import { exportStore, importStore } from '@turnpike/storage/transfer'
-import { readEnvironment } from './environment.js'
-import { openFiles } from './files.js'
-import { openStorage } from './storage.js'
+import { loadConfig, openFiles, openStorage } from 'turnpike'
 
 const USAGE = `Usage: npm run -s storage -- COMMAND STORAGE [FILE]
   export STORAGE [FILE]   writes all entries, a line each, to a file (of its owner alone) or standard output
@@ -60,7 +58,7 @@ const commands: Record<string, (kv: KV, file?: string) => Promise<void>> = {
     console.error(`Imported ${entries.toLocaleString('en')} entries`)
   },
   async verify(kv, where) {
-    const files = where === undefined ? undefined : await openFiles(readEnvironment({ ...process.env, FILES: where }))
+    const files = where === undefined ? undefined : await openFiles(await loadConfig({ ...process.env, FILES: where }))
     const report = progress('read')
     let entries = 0
     for await (const _ of entriesOf(kv)) report(++entries)

@@ -3,13 +3,12 @@ import { parseArgs } from 'node:util'
 import type { Role } from '@turnpike/core'
 import { EMAIL, ROLES } from '@turnpike/core'
 import { createPlatform, passwordAuth, scryptHasher } from '@turnpike/platform'
-import { readEnvironment } from './environment.js'
-import { openStorage } from './storage.js'
+import { loadConfig, openStorage } from 'turnpike'
 
 const USAGE = `Usage: npm run -s users -- COMMAND EMAIL [OPTIONS]
   add EMAIL [--role ${ROLES.join('|')}] [--password PASSWORD]   makes a user
   password EMAIL [--password PASSWORD]                            gives a user another password, and ends all sign-ins
-Without --password, one is made and printed. STORAGE, SESSION_SECRET and PASSWORD_COST are read from the environment, as by the server. Where only one
+Without --password, one is made and printed. STORAGE, SESSION_SECRET and PASSWORD_COST or their settings in turnpike.config, are read as by the server. Where only one
 process can open the store, as with fs:, stop the server first, or use POST /api/users.`
 
 /** What the command line asks for; null where it is wrong. */
@@ -34,9 +33,11 @@ if (!asked) {
 }
 const { command, email, role } = asked
 try {
-  const { STORAGE, SESSION_SECRET: secret, PASSWORD_COST: ln } = readEnvironment(process.env)
-  if (STORAGE === 'memory') throw new Error('STORAGE=memory is a store of the server alone; use POST /api/users')
-  const { kv } = await openStorage(STORAGE)
+  const { store, platform } = await loadConfig()
+  const { sessionSecret: secret, passwordCost: ln } = platform
+  if (typeof store !== 'string' || store === 'memory')
+    throw new Error('STORAGE=memory is a store of the server alone; use POST /api/users')
+  const { kv } = await openStorage(store)
   try {
     const identity = passwordAuth({ kv, hasher: scryptHasher({ ln }), ...(secret && { secret }) })
     const { users } = createPlatform({ kv, identity }).operations

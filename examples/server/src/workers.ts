@@ -6,9 +6,10 @@ import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RequestEvent, RequestEvents } from '@turnpike/gateway'
 import { requestEvents } from '@turnpike/gateway'
-import type { Environment } from './environment.js'
+import type { Config } from 'turnpike'
+import { openStorage } from 'turnpike'
+import { onReload } from './reload.js'
 import { onShutdown } from './shutdown.js'
-import { openStorage } from './storage.js'
 
 /** A message from a worker to its parent: the text to print once all workers listen, or why it cannot start. */
 type Report = { text: string } | { error: string }
@@ -27,6 +28,8 @@ interface Worker {
   ended: Promise<string>
   /** Sends SIGTERM. */
   stop(): void
+  /** Sends SIGHUP: it reads its configuration again. */
+  reload(): void
 }
 
 /** A worker that has listened for this long, in milliseconds, is replaced without a delay. */
@@ -63,40 +66,42 @@ function startWorker(port: number, onEvents: (message: EndedRequests) => void): 
     listening,
     ended,
     stop: () => void worker.process.kill('SIGTERM'),
+    reload: () => void worker.process.kill('SIGHUP'),
   }
 }
 
 /** @throws Error if the store that `STORAGE` names serves only one process */
-async function checkStorage({ STORAGE, WORKERS }: Environment): Promise<void> {
-  const { kv } = await openStorage(STORAGE)
+async function checkStorage({ store, server }: Config): Promise<void> {
+  if (typeof store !== 'string') throw new Error('WORKERS needs a store that is named by its URL')
+  const { kv } = await openStorage(store)
   const { writers, driver } = kv.capabilities
   await kv.close()
   if (writers === 'one-process')
     throw new Error(
-      `WORKERS=${WORKERS} needs a store that processes can share, and "${driver}" serves only one. ` +
+      `WORKERS=${server.workers} needs a store that processes can share, and "${driver}" serves only one. ` +
         'STORAGE can be redis://… or postgres://…, or sqlite:FILE, for which Node must be 22.13 or newer, or Bun',
     )
 }
 
 /**
- * Finds the port for all workers: that of the environment, or a free one. The workers may share the port, and so could a second server
+ * Finds the port for all workers: that of the configuration, or a free one. The workers may share the port, and so could a second server
  * by mistake; this listener does not share it, and so detects that.
  * @throws Error if the port is in use
  */
-async function findPort({ HOST, PORT }: Environment): Promise<number> {
+async function findPort({ host, port: wanted }: Config['server']): Promise<number> {
   const server = createServer()
-  await once(server.listen(PORT, HOST), 'listening')
+  await once(server.listen(wanted, host), 'listening')
   const { port } = server.address() as AddressInfo
   await once(server.close(), 'close')
   return port
 }
 
 /** Starts the workers, replaces those that end, and shuts them down. @throws Error if one cannot start, after stopping the others */
-export async function supervise(environment: Environment): Promise<void> {
+export async function supervise(config: Config): Promise<void> {
   if (process.versions['bun'] && process.platform !== 'linux')
     throw new Error('WORKERS needs Linux on Bun; on other systems, use Node')
-  await checkStorage(environment)
-  const port = await findPort(environment)
+  await checkStorage(config)
+  const port = await findPort(config.server)
   // Workers accept connections themselves. A parent that distributes them loses those on their way to a worker that ends
   // (nodejs/node#21746), whose clients would wait for ever. The price is a less even distribution of a burst of connections.
   cluster.schedulingPolicy = cluster.SCHED_NONE
@@ -148,9 +153,12 @@ export async function supervise(environment: Environment): Promise<void> {
     const first = add()
     const text = await first.listening
     if (stopping) return
-    const others = Array.from({ length: environment.WORKERS - 1 }, add)
+    const others = Array.from({ length: config.server.workers - 1 }, add)
     await Promise.all(others.map(({ listening }) => listening))
     for (const worker of [first, ...others]) void keepAlive(worker)
+    onReload(config, () => {
+      for (const worker of alive) worker.reload()
+    })
     console.log(text)
   } catch (error) {
     if (stopping) return

@@ -50,7 +50,7 @@ for (const [{ prototype }, method, after] of [
 }
 
 const { createSession, createUser, gatewayKeys, usageLedger, verifyStore } = await import('@turnpike/core')
-const { openStorage } = await import('@turnpike/example-server/storage')
+const { openStorage } = await import('turnpike')
 const { createGateway } = await import('@turnpike/gateway')
 const { createRouter, fetchTransport, openai } = await import('@turnpike/providers')
 

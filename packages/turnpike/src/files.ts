@@ -1,7 +1,8 @@
 import type { BlobStore } from '@turnpike/core'
 import { durableFs, redisItems, unstorageBlobs } from '@turnpike/storage'
+import { ConfigError } from './config/faults.js'
 import { openDriver } from './driver.js'
-import type { Environment } from './environment.js'
+import type { Config } from './config/schema.js'
 import type { Opener } from './open-by-prefix.js'
 import { openByPrefix } from './open-by-prefix.js'
 import { connectRedis } from './redis.js'
@@ -30,10 +31,11 @@ async function redis(_: string, url: string): Promise<Files> {
 }
 
 /** Opens `s3://BUCKET?endpoint=…&region=…&prefix=…`. */
-async function s3(url: string, environment: Environment): Promise<Files> {
-  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = environment
-  if (AWS_ACCESS_KEY_ID === undefined || AWS_SECRET_ACCESS_KEY === undefined)
-    throw new Error('FILES=s3://… needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY')
+async function s3(url: string, { accessKeyId, secretAccessKey, sessionToken }: Config['files']): Promise<Files> {
+  if (accessKeyId === undefined || secretAccessKey === undefined)
+    throw new ConfigError([
+      'files.store (FILES) at s3:// needs files.accessKeyId and files.secretAccessKey (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)',
+    ])
   const { host: bucket, searchParams: query } = new URL(url)
   const region = query.get('region') ?? 'us-east-1'
   const { s3Blobs } = await import('@turnpike/storage/s3')
@@ -43,34 +45,34 @@ async function s3(url: string, environment: Environment): Promise<Files> {
       region,
       endpoint: query.get('endpoint') ?? `https://s3.${region}.amazonaws.com`,
       prefix: query.get('prefix') ?? '',
-      accessKeyId: AWS_ACCESS_KEY_ID,
-      secretAccessKey: AWS_SECRET_ACCESS_KEY,
-      ...(AWS_SESSION_TOKEN !== undefined && { sessionToken: AWS_SESSION_TOKEN }),
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken !== undefined && { sessionToken }),
     }),
   )
 }
 
 /** The prefixes of `FILES`, and the function that opens each kind. */
-const openersOf = (environment: Environment): Record<string, Opener<Files>> => ({
+const openersOf = (settings: Config['files']): Record<string, Opener<Files>> => ({
   memory: () => onDriver('memory'),
   // Large chunks: each is a file that is flushed.
   'fs:': async (base) => withoutConnection(unstorageBlobs(durableFs({ base }), { chunkBytes: 2 ** 22 })),
   'redis://': redis,
   'rediss://': redis,
-  's3://': (_, url) => s3(url, environment),
+  's3://': (_, url) => s3(url, settings),
   'driver:': onDriver,
 })
 
-/** What `FILES` is where it is unset: beside the store where that is a folder. */
-const presetOf = (storage: string): string => {
-  if (storage === 'memory') return 'memory'
-  return storage.startsWith('fs:') ? `${storage.replace(/\/+$/, '')}-files` : 'fs:.turnpike-files'
+/** Where files are if nothing says so: beside the store where that is a folder. */
+const presetOf = (store: Config['store']): string => {
+  if (typeof store !== 'string' || !store.startsWith('fs:')) return store === 'memory' ? 'memory' : 'fs:.turnpike-files'
+  return `${store.replace(/\/+$/, '')}-files`
 }
 
-/** Opens the blob store that `FILES` names. Warns where it outlives the records of its files. */
-export function openFiles(environment: Environment): Promise<Files> {
-  const { STORAGE, FILES = presetOf(STORAGE) } = environment
-  if (STORAGE === 'memory' && FILES !== 'memory')
+/** Opens the blob store of files. Warns where it outlives the records of its files. */
+export function openFiles({ store, files }: Pick<Config, 'store' | 'files'>): Promise<Files> {
+  const where = files.store ?? presetOf(store)
+  if (store === 'memory' && where !== 'memory')
     console.error('STORAGE=memory forgets all files when the server ends, and their bytes stay in FILES for good')
-  return openByPrefix('FILES', FILES, openersOf(environment))
+  return openByPrefix('FILES', where, openersOf(files))
 }

@@ -12,6 +12,7 @@ import {
   sqliteKV,
   sqliteRateLimiter,
 } from '@turnpike/storage'
+import type { Config } from './config/schema.js'
 import { openDriver } from './driver.js'
 import type { Opener } from './open-by-prefix.js'
 import { openByPrefix } from './open-by-prefix.js'
@@ -95,3 +96,10 @@ const openers: Record<string, Opener<Storage>> = {
 
 /** Opens the store that a value of `STORAGE` names. Besides the form of the value in environment.ts, this is the only place that depends on the kind of store. */
 export const openStorage = (url: string): Promise<Storage> => openByPrefix('STORAGE', url, openers)
+
+/** Opens a store by its URL, or takes one that is open: its owner closes it. */
+export async function openStore(store: Config['store']): Promise<Storage & { close(): Promise<void> }> {
+  if (typeof store !== 'string') return { ...store, close: async () => undefined }
+  const opened = await openStorage(store)
+  return { ...opened, close: () => opened.kv.close() }
+}

@@ -15,10 +15,9 @@ export async function finishLeftovers(
     blobs,
     ledger,
     operations,
-  }: { kv: KV; blobs: BlobStore; ledger: UsageLedger; operations: Platform['operations'] },
+  }: { kv: KV; blobs: BlobStore; ledger: UsageLedger; operations: () => Platform['operations'] },
   onError: (error: unknown, context: object) => void,
 ): Promise<{ end(): Promise<void> }> {
-  const { projects, files } = operations
   const attempt = (sweep: string, run: () => Promise<unknown> | undefined): Promise<void> =>
     Promise.resolve()
       .then(run)
@@ -28,11 +27,11 @@ export async function finishLeftovers(
       )
   const finish = async (holdMs: number, uploadMs: number): Promise<void> => {
     await attempt('holds', () => ledger.sweep(holdMs))
-    await attempt('deleted projects', () => projects.finishRemovals())
-    await attempt('bytes without a file', () => files?.verify(uploadMs))
+    await attempt('deleted projects', () => operations().projects.finishRemovals())
+    await attempt('bytes without a file', () => operations().files?.verify(uploadMs))
   }
   const daily = async (): Promise<void> => {
-    await attempt('trash', () => files?.purge())
+    await attempt('trash', () => operations().files?.purge())
     await attempt('parts of files', () => blobs.sweep?.())
   }
   const isAlone = kv.capabilities.writers === 'one-process'

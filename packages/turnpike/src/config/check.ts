@@ -1,0 +1,38 @@
+import * as v from 'valibot'
+import type { Origins } from './faults.js'
+import { ConfigError, describeFaults } from './faults.js'
+import type { ConfigInput } from './schema.js'
+import { Config } from './schema.js'
+import { isTree } from './tree.js'
+
+/** Where a configuration was read from. */
+interface Source {
+  file?: string | undefined
+  /** The variables that gave values. */
+  origins?: Origins
+  /** The variables that values need, and that are not set. */
+  unset?: Origins
+}
+
+/**
+ * Checks a configuration, and fills in its defaults.
+ * @throws ConfigError with all that is wrong
+ */
+export function checkConfig(given: unknown, { file, origins = new Map(), unset = new Map() }: Source = {}): Config {
+  const missing = [...unset].map(([path, name]) => `${path} needs the variable ${name}, which is not set`)
+  if (!isTree(given)) throw new ConfigError(['The configuration must be an object of settings'], file)
+  const result = v.safeParse(Config, given)
+  const faults = result.success
+    ? missing
+    : [
+        ...missing,
+        ...describeFaults(result.issues, given, origins)
+          .filter(({ path }) => !unset.has(path))
+          .map(({ text }) => text),
+      ]
+  if (faults.length > 0 || !result.success) throw new ConfigError([...new Set(faults)], file)
+  return result.output
+}
+
+/** Types a configuration in a file: `export default defineConfig({ … })`. */
+export const defineConfig = (config: ConfigInput): ConfigInput => config

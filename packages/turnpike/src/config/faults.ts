@@ -1,0 +1,59 @@
+import type * as v from 'valibot'
+import { isSecret, withoutCredentials } from './shown.js'
+
+/** Names of variables by the path of the value that they give. */
+export type Origins = Map<string, string>
+
+/** A configuration that cannot be used. Its message has a line for each fault. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[], file?: string, options?: ErrorOptions) {
+    super([...(file === undefined ? [] : [`${file} is wrong:`]), ...faults].join('\n'), options)
+    this.faults = faults
+  }
+}
+
+/** Most characters of a value that are shown. */
+const LENGTH = 60
+
+/** A value, or undefined where it is a secret. */
+function shown(path: string, value: unknown): string | undefined {
+  if (isSecret(path)) return undefined
+  if (typeof value === 'function') return 'a function'
+  const text = withoutCredentials(JSON.stringify(value) ?? 'undefined')
+  return text.length > LENGTH ? `${text.slice(0, LENGTH)}…` : text
+}
+
+const pathOf = (issue: v.BaseIssue<unknown>): string =>
+  (issue.path ?? []).reduce((path, { key }) => {
+    if (typeof key === 'number') return `${path}[${key}]`
+    return path ? `${path}.${String(key)}` : String(key)
+  }, '')
+
+/** What is wrong with a value. @param name of the setting, or of the variable that gives it */
+function sentence(
+  path: string,
+  { type, expected, message }: v.BaseIssue<unknown>,
+  value: unknown,
+  name: string,
+): string {
+  if (type === 'strict_object' && expected === 'never') return `${name} is no setting`
+  if (value === undefined)
+    return type === 'strict_object' ? `${name} is missing` : `${name} is missing: it must be ${message}`
+  const text = shown(path, value)
+  return `${name} must be ${message}${text === undefined ? '' : `, and not ${text}`}`
+}
+
+/** Each fault with its path. */
+export const describeFaults = (issues: readonly v.BaseIssue<unknown>[], given: unknown, origins: Origins) =>
+  issues.map((issue) => {
+    const path = pathOf(issue)
+    // As it is written, and not as a transformation has left it.
+    const value = (issue.path ?? []).reduce<unknown>(
+      (tree, { key }) => (tree as Record<PropertyKey, unknown> | undefined)?.[key as string],
+      given,
+    )
+    return { path, text: sentence(path, issue, value, origins.get(path) ?? path) }
+  })

@@ -1,0 +1,193 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Variables } from './load.js'
+import { loadConfig } from './load.js'
+
+let folder: string
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'turnpike-config-'))))
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const write = (name: string, text: string): void => writeFileSync(join(folder, name), text)
+const load = (environment: Variables = {}) => loadConfig(environment, folder)
+
+/** What is wrong with a file, line by line, without the line that names it. */
+const faultsOf = (environment: Variables = {}): Promise<string[]> =>
+  load(environment).then(
+    () => [],
+    (error: { faults: string[] }) => [...error.faults],
+  )
+
+const provider = { type: 'openai', simulated: true, disabled: false }
+
+describe('a configuration is read from', () => {
+  it.each([
+    ['turnpike.config.json', '{ "server": { "port": 1 }, "providers": [{ "type": "openai", "simulated": true }] }'],
+    ['turnpike.config.yaml', 'server: { port: 1 }\nproviders:\n  - { type: openai, simulated: true }\n'],
+    ['turnpike.config.yml', 'server: { port: "1" }\nproviders: [{ type: openai, simulated: "true" }]\n'],
+    ['turnpike.config.js', "export default { server: { port: 1 }, providers: [{ type: 'openai', simulated: true }] }"],
+    [
+      'turnpike.config.ts',
+      `import type { ConfigInput } from 'turnpike'
+       export default { server: { port: 1 as number }, providers: [{ type: 'openai', simulated: true }] } satisfies ConfigInput`,
+    ],
+  ])('%s', async (name, text) => {
+    write(name, text)
+    expect(await load()).toMatchObject({ server: { port: 1 }, providers: [provider] })
+  })
+
+  it('the file that CONFIG names, from the working folder', async () => {
+    write('other.yaml', 'server: { port: 2 }')
+    write('turnpike.config.json', '{ "server": { "port": 1 } }')
+    expect((await load({ CONFIG: 'other.yaml' })).server.port).toBe(2)
+    expect(await faultsOf({ CONFIG: 'missing.yaml' })).toEqual(['CONFIG names missing.yaml, and there is no such file'])
+  })
+
+  it('one file only', async () => {
+    write('turnpike.config.yaml', '')
+    write('turnpike.config.json', '{}')
+    expect(await faultsOf()).toEqual([
+      'There are turnpike.config.json and turnpike.config.yaml; CONFIG can name one of them',
+    ])
+  })
+
+  it('a file of code anew each time, with what it imports', async () => {
+    write('turnpike.config.js', "import { port } from './port.js'\nexport default { server: { port } }")
+    for (const port of [1, 2]) {
+      write('port.js', `export const port = ${port}`)
+      expect((await load()).server.port).toBe(port)
+    }
+  })
+})
+
+describe('variables', () => {
+  it('win over a file', async () => {
+    write('turnpike.config.yaml', 'server: { port: 1, host: "::1" }\nstore: memory\n')
+    expect(await load({ PORT: '2', AGENT_MODEL: 'x' })).toMatchObject({
+      server: { port: 2, host: '::1' },
+      store: 'memory',
+      routing: { defaults: { agent: 'x' } },
+    })
+  })
+
+  it('of providers say nothing where a file lists them', async () => {
+    write('turnpike.config.yaml', 'providers: [{ type: anthropic, apiKey: "${OPENAI_API_KEY}" }]')
+    expect((await load({ OPENAI_API_KEY: 'sk-x', GEMINI_API_KEY: 'g' })).providers).toEqual([
+      { type: 'anthropic', apiKey: 'sk-x', disabled: false, simulated: false },
+    ])
+  })
+
+  it('stand in texts as ${NAME} and ${NAME:-default}', async () => {
+    write(
+      'turnpike.config.yaml',
+      'server: { port: "${OWN_PORT:-8080}", host: "${A}.${B:-example}" }\nadmin: { password: "$${A} and $A" }',
+    )
+    expect(await load({ A: 'a' })).toMatchObject({
+      server: { port: 8080, host: 'a.example' },
+      admin: { password: '${A} and $A' },
+    })
+    expect((await load({ A: 'a', OWN_PORT: '1', B: '' })).server).toMatchObject({ port: 1, host: 'a.example' })
+  })
+
+  it('are not read again in what they give', async () => {
+    write('turnpike.config.yaml', 'admin: { password: "${A}" }')
+    expect((await load({ A: '${B} is a password' })).admin.password).toBe('${B} is a password')
+  })
+})
+
+describe('a wrong file names each fault with its path, value and what is expected', () => {
+  it.each<[what: string, text: string, faults: string[]]>([
+    ['an unknown setting', 'server: { prot: 1 }', ['server.prot is no setting']],
+    ['an unknown section', 'sever: { port: 1 }', ['sever is no setting']],
+    [
+      'a value of another kind',
+      'server: { port: [1] }',
+      ['server.port must be a whole number from 0 to 65535, and not [1]'],
+    ],
+    ['a section that is none', 'server: 5', ['server must be a section of settings, and not 5']],
+    ['a section that is empty', 'gateway:\n', ['gateway must be a section of settings, and not null']],
+    ['no object', '- 1', ['The configuration must be an object of settings']],
+    ['an empty list of providers', 'providers: []', ['providers must be a list of at least one provider, and not []']],
+    [
+      'a provider without a type',
+      'providers: [{ apiKey: x }]',
+      ['providers[0].type is missing: it must be one of openai, anthropic, google'],
+    ],
+    [
+      'a provider of an unknown type',
+      'providers: [{ type: openai, apiKey: x }, { type: opnai }]',
+      ['providers[1].type must be one of openai, anthropic, google, and not "opnai"'],
+    ],
+    [
+      'a setting of another type of provider',
+      'providers: [{ type: anthropic, apiKey: x, thinkTags: true }]',
+      ['providers[0].thinkTags is no setting'],
+    ],
+    [
+      'an id that cannot be a prefix',
+      'providers: [{ type: openai, apiKey: x, id: a/b }]',
+      ['providers[0].id must be letters, digits, dots, dashes and underscores, and not "a/b"'],
+    ],
+    [
+      'a secret, which is not shown',
+      'providers: [{ type: openai, apiKey: a b }]',
+      ['providers[0].apiKey must be ASCII characters without spaces'],
+    ],
+    [
+      'a URL, without its password',
+      'store: mysql://me:hunter2@db/x',
+      [
+        'store must be memory, fs:FOLDER, sqlite:FILE, redis://…, postgres://… or driver:NAME?{json}, and not "mysql://me:…@db/x"',
+      ],
+    ],
+    ['a variable that is not set', 'store: ${STORE}', ['store needs the variable STORE, which is not set']],
+    [
+      'an empty group',
+      'routing: { groups: { fast: [] } }',
+      [
+        'routing.groups.fast must be groups of models, such as fast=gpt-4o-mini,gemini-2.5-flash;smart=gpt-5, and not []',
+      ],
+    ],
+    [
+      'a status that is none',
+      'routing: { failoverStatuses: [500, 404] }',
+      ['routing.failoverStatuses must be statuses from 500 to 599, such as 500,502,504,520, and not [500,404]'],
+    ],
+    [
+      'an origin with a path',
+      'cors: { origins: ["https://app.example/x"] }',
+      ['cors.origins must be origins, such as https://app.example, and not ["https://app.example/x"]'],
+    ],
+    [
+      'code in a file of data',
+      'platform: { taskPolicy: "./policy.ts" }',
+      ['platform.taskPolicy must be a function, and not "./policy.ts"'],
+    ],
+    [
+      'several faults',
+      'server: { port: x, log: loud }\nstore: 5\nproviders: [{ type: google, audio: maybe }]',
+      [
+        'server.port must be a whole number from 0 to 65535, and not "x"',
+        'server.log must be one of silent, error, warn, info, debug, and not "loud"',
+        'store must be memory, fs:FOLDER, sqlite:FILE, redis://…, postgres://… or driver:NAME?{json}, and not 5',
+        'providers[0].audio must be true or false, and not "maybe"',
+      ],
+    ],
+  ])('%s', async (_, text, faults) => {
+    write('turnpike.config.yaml', text)
+    expect(await faultsOf()).toEqual(faults)
+  })
+
+  it.each([
+    ['json', '{ "server": { "port": 1, } }', /cannot be read: .*JSON/],
+    ['yaml', 'server: { port: 1\nstore: memory', /cannot be read: .*line/],
+    ['yaml', 'store: memory\nstore: fs:x', /cannot be read: .*unique/],
+    ['js', 'export default { server: ', /cannot be read: /],
+    ['js', 'export const config = {}', /cannot be read: It has no default export/],
+    ['js', "throw new Error('no network')", /cannot be read: no network/],
+  ])('in %s that cannot be read: %s', async (ending, text, fault) => {
+    write(`turnpike.config.${ending}`, text)
+    expect((await faultsOf()).join()).toMatch(fault)
+  })
+})

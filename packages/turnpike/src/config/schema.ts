@@ -1,0 +1,281 @@
+import type { KV, RateLimiter } from '@turnpike/core'
+import { EMAIL, KEY_PREFIX } from '@turnpike/core'
+import type { GatewayOptions } from '@turnpike/gateway'
+import type { FilesOptions, PlatformOptions } from '@turnpike/platform'
+import type { Transport } from '@turnpike/providers'
+import * as v from 'valibot'
+import { ProviderEntry } from './providers.js'
+import {
+  code,
+  decimal,
+  flag,
+  integer,
+  list,
+  matching,
+  object,
+  oneOf,
+  secrets,
+  section,
+  setting,
+  text,
+  url,
+} from './values.js'
+
+/** A day, the longest of all times. */
+const MAX_MS = 86_400_000
+const MOST_RATE = 1_000_000_000
+
+const milliseconds = () => integer(1, MAX_MS)
+const names = () => list('names without spaces')
+const origins = () =>
+  list('origins, such as https://app.example', (origin) => URL.canParse(origin) && new URL(origin).origin === origin)
+
+const Server = section({
+  port: setting('The port; 0 takes a free one.', integer(0, 65_535), 8787),
+  host: setting('The address to listen on; 0.0.0.0 for all.', text(), '127.0.0.1'),
+  workers: setting('Processes that serve one port and one store.', integer(1, 256), 1),
+  watch: setting('Whether a change of the file is taken without a signal.', flag(), false),
+  log: setting('The least severe lines of the log.', oneOf(['silent', 'error', 'warn', 'info', 'debug']), 'info'),
+  baseUrl: setting('The address that users see; default from host and port.', url()),
+  trustedHops: setting('Reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.', integer(0, 100), 0),
+  bodyMemoryMB: setting(
+    'Megabytes of bodies that a process holds for /v1, and as many for /api.',
+    integer(1, 1_000_000),
+    512,
+  ),
+})
+
+/** A store that a program has opened, and closes itself. */
+export interface OpenStore {
+  kv: KV
+  /** Counts across all processes that share the store; default: in this process. */
+  rateLimiter?: RateLimiter
+}
+const isOpenStore = (value: unknown): value is OpenStore =>
+  typeof value === 'object' && value !== null && typeof (value as Partial<OpenStore>).kv === 'object'
+
+const StoreUrl = matching(
+  /^(memory|(fs|sqlite):.+|(rediss?|postgres|postgresql):\/\/.+|driver:[\w-]+(\?\{.*\})?)$/,
+  'memory, fs:FOLDER, sqlite:FILE, redis://…, postgres://… or driver:NAME?{json}',
+)
+const Opened = v.custom<OpenStore>(isOpenStore)
+const Store = v.lazy((given): typeof StoreUrl | typeof Opened => (isOpenStore(given) ? Opened : StoreUrl))
+
+const FilesUrl = matching(
+  /^(memory|fs:.+|(rediss?|s3):\/\/.+|driver:[\w-]+(\?\{.*\})?)$/,
+  'memory, fs:FOLDER, s3://BUCKET?endpoint=…&region=…, redis://… or driver:NAME?{json}',
+)
+
+const Files = section({
+  store: setting('Where the bytes of files are; default beside the store where that is a folder.', FilesUrl),
+  accessKeyId: setting('The id of the key of an s3:// bucket.', text()),
+  secretAccessKey: setting('The secret of that key.', text()),
+  sessionToken: setting('Its session token, where it is temporary.', text()),
+  publicUrl: setting('What URLs of public files begin with, such as those of a CDN.', url()),
+  directUrls: setting('Whether URLs of private files lead to S3 itself.', flag(), false),
+  urlSeconds: setting('Seconds for which a URL of a private file is valid at least; default 3,600.', integer(1)),
+  limitMB: setting('Megabytes (10^6 bytes) of one file.', integer(1, 1_000_000), 1_000),
+  trashDays: setting('Days for which files stay in the trash; default 30.', integer(0)),
+  secrets: setting('What URLs of private files are signed with; default platform.sessionSecret.', secrets()),
+  check: setting('Checks each upload, such as for viruses.', code<NonNullable<FilesOptions['check']>>()),
+})
+
+const Admin = section({
+  email: setting(
+    'E-mail of the administrator that the first start makes; default admin@localhost.',
+    matching(EMAIL, 'an e-mail address'),
+  ),
+  password: setting(
+    'Their password; default made, and printed once.',
+    v.pipe(v.string('a text'), v.minLength(8, 'at least 8 characters')),
+  ),
+  token: setting(
+    'Accepted in place of an administrator by the administration of the gateway.',
+    matching(/^\S{16,}$/, 'at least 16 characters, without spaces'),
+  ),
+  key: setting(
+    'The first gateway key; default made, and printed once.',
+    matching(new RegExp(`^${KEY_PREFIX}\\S{16,}$`), `"${KEY_PREFIX}" and at least 16 characters without spaces`),
+  ),
+  keyRateLimit: setting('Requests a minute of the first key.', integer(1, MOST_RATE), 6000),
+})
+
+const GROUPS = 'groups of models, such as fast=gpt-4o-mini,gemini-2.5-flash;smart=gpt-5'
+const isWord = (word: string): boolean => /^\S+$/.test(word)
+const isGroup = ([name, models]: [string, readonly string[]]): boolean =>
+  isWord(name) && models.length > 0 && models.every(isWord)
+const Groups = v.union(
+  [
+    v.pipe(
+      v.record(v.string(), v.array(v.string(GROUPS), GROUPS), GROUPS),
+      v.check((groups) => Object.entries(groups).every(isGroup), GROUPS),
+    ),
+    v.pipe(
+      v.string(),
+      v.transform((value) =>
+        value.split(';').map((group): [name: string, models: string[]] => {
+          const [name = '', ...models] = group.split(/[=,]/)
+          // One `=`, after the name.
+          return group.indexOf('=') === name.length && group.lastIndexOf('=') === name.length
+            ? [name, models]
+            : ['', []]
+        }),
+      ),
+      v.check((groups) => groups.every(isGroup), GROUPS),
+      v.transform((groups): Record<string, string[]> => Object.fromEntries(groups)),
+    ),
+  ],
+  GROUPS,
+)
+
+const STATUSES = 'statuses from 500 to 599, such as 500,502,504,520'
+const Statuses = v.pipe(
+  v.union(
+    [
+      v.array(v.number(STATUSES), STATUSES),
+      v.pipe(
+        v.string(),
+        v.transform((value) => value.split(',').map(Number)),
+      ),
+    ],
+    STATUSES,
+  ),
+  v.check((all) => all.every((status) => Number.isInteger(status) && status >= 500 && status <= 599), STATUSES),
+)
+
+const Routing = section({
+  groups: setting('Groups of models, each in order of preference.', Groups),
+  defaults: setting(
+    'The models of agents.',
+    section({
+      agent: setting('A model, or a group; default a mid-size one of the first provider.', text()),
+      agentAlternative: setting('The one to use where that fails; default one of another provider.', text()),
+    }),
+  ),
+  failoverStatuses: setting('Further statuses of a provider after which the next one is tried.', Statuses),
+  retries: setting('How often busy providers are tried again after all have been tried; default 0.', integer(0, 100)),
+  maxWaitMs: setting('Longest wait before that, in milliseconds; default 2,000.', integer(0, MAX_MS)),
+  failures: setting('Consecutive failures after which a provider rests; default 5.', integer(1)),
+  restMs: setting('Milliseconds until a request may try it again; default 30,000.', integer(1, MAX_MS)),
+})
+
+const Gateway = section({
+  maxInFlight: setting('Concurrent requests of a process; default 4,096.', integer(1, 1_000_000)),
+  maxConcurrentPerKey: setting('Concurrent requests of a key; default any number.', integer(1)),
+  maxLoopDelayMs: setting(
+    'Delay of the event loop in milliseconds above which requests are refused; 0 = none.',
+    integer(0, 60_000),
+  ),
+  firstEventMs: setting('Milliseconds for the first event of a stream; default 300,000.', milliseconds()),
+  betweenEventsMs: setting('Milliseconds between two events of a stream; default 120,000.', milliseconds()),
+  wholeAnswerMs: setting('Milliseconds for a whole answer; default 600,000.', milliseconds()),
+  earlyPingMs: setting(
+    'Milliseconds after which a stream begins with a comment; 0 = with its first event.',
+    integer(0, MAX_MS),
+  ),
+  heartbeatMs: setting('Milliseconds of silence after which a stream has a comment; default 15,000.', milliseconds()),
+  abandonedMs: setting(
+    'Milliseconds for which a stream may go on without its client; default 60,000.',
+    integer(0, MAX_MS),
+  ),
+  onClientAbort: setting('Whether a call ends with its client.', oneOf(['cancel', 'drain'])),
+  holds: setting('Whether the expected cost is stored before each call; default false.', flag()),
+  extraFields: setting(
+    'Fields that go to providers also for callers with limits.',
+    list('names of fields, such as min_p,chat_template_kwargs', (path) => path.split('.').every(isWord)),
+  ),
+  imageModels: setting('The models of images.', names()),
+  speechModels: setting('The models of speech.', names()),
+  voices: setting('The voices of speech.', names()),
+  transcriptionModels: setting('The models of transcription.', names()),
+  audioLimit: setting('Bytes of an audio file.', integer(1)),
+  bodyLimit: setting('Bytes of a JSON body at /v1; default 20 MiB.', integer(1)),
+  embedding: setting(
+    'The embedding model of the platform, and its dimensions.',
+    section({ model: text(), dimensions: integer(1) }),
+  ),
+  toPng: setting('Converts an image to PNG.', code<NonNullable<GatewayOptions['toPng']>>()),
+  onRequest: setting(
+    'Called for each finished request.',
+    code<Extract<GatewayOptions['onRequest'], (...args: never[]) => unknown>>(),
+  ),
+})
+
+const Platform = section({
+  sessionSecret: setting(
+    'What sign-ins are signed and encrypted with; default made, and kept in the store.',
+    secrets(),
+  ),
+  passwordCost: setting('Work of hashing a password: scrypt with N = 2 to this power.', integer(8, 20), 15),
+  selfRole: setting('The role that everybody may take; default user.', oneOf(['user', 'developer'])),
+  userRateLimit: setting('Requests a minute of a signed-in user to models; default 60.', integer(1, MOST_RATE)),
+  apiRateLimits: setting(
+    'Requests a minute at /api.',
+    section({
+      user: setting('Of a user; default 1,200.', integer(1, MOST_RATE)),
+      address: setting('Of an address, for all that come without a user; default 6,000.', integer(1, MOST_RATE)),
+    }),
+  ),
+  planLimits: setting(
+    'What users may have without extras.',
+    section({
+      projects: setting('Projects; default any number.', integer(0)),
+      agents: setting('Agents; default any number.', integer(0)),
+      storageGb: setting('Gigabytes of files; default 1.', decimal()),
+      dataGb: setting('Gigabytes of everything else; default 0.25.', decimal()),
+      sessions: setting('Gateway sessions; default 10,000.', integer(0)),
+      tasks: setting('Tasks in all projects; default 100,000.', integer(0)),
+    }),
+  ),
+  trustedOrigins: setting('Origins whose pages may send requests with the cookie of the platform.', origins()),
+  bodyLimit: setting('Bytes of a JSON body at /api; default 1 MiB.', integer(1)),
+  identity: setting(
+    'Who sends a request; default users with passwords.',
+    object<PlatformOptions['identity']>('an identity'),
+  ),
+  teams: setting(
+    'Which teams projects can have.',
+    object<NonNullable<PlatformOptions['teams']>>('a catalogue of teams'),
+  ),
+  taskPolicy: setting(
+    'Decides which changes of tasks are allowed.',
+    code<NonNullable<PlatformOptions['taskPolicy']>>(),
+  ),
+  responder: setting('Writes the replies of conversations.', code<NonNullable<PlatformOptions['responder']>>()),
+})
+
+const Rates = section({
+  keys: setting('Keys that are not revoked.', integer(0, 1_000_000)),
+  rateLimit: setting('Requests a minute of each, and of all together.', integer(1, 1_000_000)),
+})
+
+/** The configuration. A section has the options of the function that it is named by, in the forms of a file. */
+export const Config = section({
+  $schema: setting('The JSON Schema of this file.', v.string()),
+  server: setting('How it listens, and what it logs.', Server, {}),
+  store: setting('Where everything but files is kept.', Store, 'fs:.turnpike'),
+  files: setting('The files of users.', Files, {}),
+  admin: setting('The first administrator and the first gateway key.', Admin, {}),
+  prices: setting(
+    'built-in, models.dev or litellm (: and the URL of a mirror), or the path of a table.',
+    text(),
+    'built-in',
+  ),
+  providers: v.pipe(
+    v.array(ProviderEntry, 'a list of providers'),
+    v.minLength(1, 'a list of at least one provider'),
+    v.description('The providers in order of preference.'),
+  ),
+  routing: setting('How requests find a provider.', Routing, {}),
+  gateway: setting('The gateway: options of createGateway.', Gateway, {}),
+  platform: setting('The platform: options of createPlatform.', Platform, {}),
+  cors: setting('Cross-origin requests.', section({ origins: origins() })),
+  balancePolicy: setting('Whether users need credits.', oneOf(['off', 'report', 'enforce']), 'report'),
+  keyLimits: setting(
+    'The gateway keys of users by their role.',
+    section({ developer: setting('Of developers.', Rates), admin: setting('Of administrators.', Rates) }),
+  ),
+  transport: setting('The HTTP client that calls providers; default fetch.', code<Transport>()),
+})
+export type Config = v.InferOutput<typeof Config>
+export type ConfigInput = v.InferInput<typeof Config>

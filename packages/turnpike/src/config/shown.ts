@@ -1,0 +1,27 @@
+/** What a configuration looks like to people: secrets are not shown. @module */
+import type { Config } from './schema.js'
+import { isTree } from './tree.js'
+
+/** Settings whose values are shown to nobody. */
+const SECRET = /(key|keyId|secrets?|password|token)$/i
+
+/** Whether the value at a path is a secret, such as `providers[0].apiKey` or `files.secrets[1]`. */
+export const isSecret = (path: string): boolean => SECRET.test(path.replace(/\[\d+\]$/, ''))
+
+/** A text without the credentials of the URLs in it. */
+export const withoutCredentials = (text: string): string => text.replace(/(\/\/[^/@"\s]*:)[^/@"\s]*@/g, '$1…@')
+
+function shownAt(path: string, value: unknown): unknown {
+  if (isSecret(path) && !isTree(value)) return '…'
+  if (typeof value === 'string') return withoutCredentials(value)
+  if (typeof value === 'function') return 'a function'
+  if (Array.isArray(value)) return value.map((item, i) => shownAt(`${path}[${i}]`, item))
+  if (isTree(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, shownAt(path ? `${path}.${name}` : name, item)]),
+    )
+  return typeof value === 'object' && value !== null ? 'made by code' : value
+}
+
+/** A configuration as a file has it, with `…` in place of secrets. */
+export const shownConfig = (config: Config): object => shownAt('', config) as object

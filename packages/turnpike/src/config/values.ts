@@ -1,0 +1,115 @@
+/**
+ * Kinds of values. Each takes its text as well, so that a variable of the environment, or `${NAME}` in a file, can give it. The message of a schema
+ * is what is expected, to be read after "must be". @module
+ */
+import * as v from 'valibot'
+
+export const integer = (min: number, max = Number.MAX_SAFE_INTEGER) => {
+  const expected =
+    max < Number.MAX_SAFE_INTEGER ? `a whole number from ${min} to ${max}` : `a whole number, at least ${min}`
+  return v.union(
+    [
+      v.pipe(v.number(), v.safeInteger(expected), v.minValue(min, expected), v.maxValue(max, expected)),
+      v.pipe(
+        v.string(),
+        v.regex(/^\d{1,16}$/, expected),
+        v.transform(Number),
+        v.minValue(min, expected),
+        v.maxValue(max, expected),
+      ),
+    ],
+    expected,
+  )
+}
+
+/** A number of at least 0. */
+export const decimal = () => {
+  const expected = 'a number of at least 0'
+  return v.union(
+    [
+      v.pipe(v.number(), v.finite(expected), v.minValue(0, expected)),
+      v.pipe(v.string(), v.regex(/^\d+(\.\d+)?$/, expected), v.transform(Number)),
+    ],
+    expected,
+  )
+}
+
+export const flag = () => {
+  const expected = 'true or false'
+  return v.union(
+    [
+      v.boolean(),
+      v.pipe(
+        v.picklist(['true', 'false'], expected),
+        v.transform((text) => text === 'true'),
+      ),
+    ],
+    expected,
+  )
+}
+
+/** One of some words. */
+export const oneOf = <const Words extends readonly string[]>(words: Words) =>
+  v.picklist(words, `one of ${words.join(', ')}`)
+
+export const text = (expected = 'a text') => v.pipe(v.string(expected), v.nonEmpty(expected))
+
+export const matching = (form: RegExp, expected: string) => v.pipe(v.string(expected), v.regex(form, expected))
+
+const isUrl = (value: string): boolean => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+
+/** An address without a slash at its end. */
+export const url = () => {
+  const expected = 'a URL that begins with http:// or https://'
+  return v.pipe(
+    v.string(expected),
+    v.check(isUrl, expected),
+    v.transform((value) => value.replace(/\/+$/, '')),
+  )
+}
+
+/** Texts; as one text, separated by commas. @param accepts what each must be */
+export const list = (expected: string, accepts: (item: string) => boolean = (item) => /^\S+$/.test(item)) =>
+  v.union(
+    [
+      v.pipe(
+        v.array(v.string(expected), expected),
+        v.check((items) => items.every(accepts), expected),
+      ),
+      v.pipe(
+        v.string(),
+        v.transform((value) => value.split(',').map((item) => item.trim())),
+        v.check((items) => items.every(accepts), expected),
+      ),
+    ],
+    expected,
+  )
+
+/** Secrets of which the first is used and all are accepted. */
+export const secrets = () =>
+  list('at least 32 characters; several are separated by commas', (secret) => secret.length >= 32)
+
+/** Code, which only a file of JavaScript or TypeScript, or a program, can give. */
+export const code = <T>(expected = 'a function') => v.custom<T>((value) => typeof value === 'function', expected)
+
+/** An object of settings that has no others. */
+export const section = <const Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.strictObject(entries, 'a section of settings')
+
+/** A setting of a section. @param preset its default; absent = the setting may be, too */
+export function setting<const S extends v.GenericSchema>(
+  description: string,
+  schema: S,
+): v.ExactOptionalSchema<S, undefined>
+export function setting<const S extends v.GenericSchema, const D extends v.InferInput<S>>(
+  description: string,
+  schema: S,
+  preset: D,
+): v.ExactOptionalSchema<S, D>
+export function setting(description: string, schema: v.GenericSchema, preset?: unknown): v.GenericSchema {
+  return v.exactOptional(v.pipe(schema, v.description(description)), preset as undefined)
+}
+
+/** An object with methods, which only code can give. */
+export const object = <T>(expected: string) =>
+  v.custom<T>((value) => typeof value === 'object' && value !== null, expected)

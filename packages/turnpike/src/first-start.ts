@@ -1,0 +1,60 @@
+/** What the first start makes: the administrator, and a gateway key of theirs. @module */
+import { randomBytes } from 'node:crypto'
+import type { KV } from '@turnpike/core'
+import { getUser, StorageError } from '@turnpike/core'
+import type { Gateway } from '@turnpike/gateway'
+import type { Platform } from '@turnpike/platform'
+import type { Config } from './config/schema.js'
+
+/** Who makes them, for the audit log. */
+const START = { by: 'server-start' }
+/** The administrator that the first start makes. */
+const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
+
+/**
+ * Makes the administrator and the first key where there are none, and prints a secret as soon as it is stored: if the start fails later, for
+ * instance because the port is in use, it cannot be shown again.
+ * @returns the key, if it was made without being given
+ */
+export async function firstStart(
+  { kv, gateway, platform }: { kv: KV; gateway: Gateway; platform: Platform },
+  { email = 'admin@localhost', password: ownPassword, key: ownKey, keyRateLimit: rateLimit }: Config['admin'],
+): Promise<string | undefined> {
+  const { keys } = gateway
+  let isFirst = false
+  const found = await getUser(kv, ADMIN_ID, { deleted: true })
+  if (!found) {
+    const password = ownPassword ?? randomBytes(12).toString('base64url')
+    const fields = { id: ADMIN_ID, email, password, role: 'admin', name: 'Administrator' } as const
+    try {
+      await platform.operations.users.create(fields, START)
+      isFirst = true
+      if (ownPassword === undefined)
+        console.log(`The administrator, whose password is shown this once:\n  ${email}  ${password}\n`)
+    } catch (error) {
+      // Another process that shares the store may have been faster.
+      if (!(await getUser(kv, ADMIN_ID)))
+        throw new Error(`The first administrator, ${email}, cannot be made: ${(error as Error).message}`, {
+          cause: error,
+        })
+      if (StorageError.is(error) && ownPassword === undefined)
+        console.error(
+          `The administrator, ${email}, was stored, but not in time to be sure of the password: npm run -s users -- password ${email} sets another`,
+        )
+    }
+  } else if (found.deleted_at !== null) {
+    if (ownKey !== undefined)
+      console.error('BOOTSTRAP_GATEWAY_KEY makes no key: its owner, the first administrator, was deleted')
+    return undefined
+  }
+  if (ownKey === undefined) {
+    if (!isFirst) return undefined
+    const first = await keys.create(ADMIN_ID, { name: 'first start', rateLimit }, START)
+    if (first) console.log(`Your gateway key, shown this once:\n  ${first.key}\n`)
+    return first?.key
+  }
+  const key = await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: ownKey }, START)
+  const holder = key ? undefined : await keys.verify(ownKey)
+  if (holder && holder.key.rate_limit !== rateLimit) await keys.setRateLimit(holder.key.id, rateLimit, START)
+  return undefined
+}

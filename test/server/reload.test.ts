@@ -1,0 +1,200 @@
+import { once } from 'node:events'
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, Server as HttpServer } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { needs, programs } from '../support/needs.js'
+import { startRedis } from '../support/redis.js'
+import type { Server } from '../support/server.js'
+import { startServer } from '../support/server.js'
+
+/** A provider that answers with its name, to its own key only. A stream waits for `finish` after its first piece. */
+interface Upstream {
+  name: string
+  url: string
+  sockets: number
+  server: HttpServer
+  finish(): void
+}
+
+const chunk = (content: string, finish: string | null) =>
+  `data: ${JSON.stringify({
+    id: 'x',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, delta: { content }, finish_reason: finish }],
+  })}\n\n`
+
+async function upstream(name: string): Promise<Upstream> {
+  let finish = (): void => undefined
+  const finished = new Promise<void>((resolve) => (finish = resolve))
+  const server = createServer((request: IncomingMessage, response) => {
+    let body = ''
+    request.on('data', (data: Buffer) => (body += data.toString()))
+    request.on('end', () => {
+      const json = (status: number, value: object): void =>
+        void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+      if (request.headers.authorization !== `Bearer key-${name}`) return json(401, { error: { message: 'Wrong key' } })
+      if ((JSON.parse(body) as { stream?: boolean }).stream) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk(name, null))
+        void finished.then(() => response.end(`${chunk(name, 'stop')}data: [DONE]\n\n`))
+        return
+      }
+      const message = { role: 'assistant', content: name }
+      json(200, {
+        id: 'x',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices: [{ index: 0, message, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+      })
+    })
+  })
+  const made: Upstream = { name, url: '', sockets: 0, server, finish }
+  server.on('connection', (socket) => {
+    made.sockets++
+    socket.on('close', () => made.sockets--)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  made.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  return made
+}
+
+describe('the configuration is read again', () => {
+  let folder: string
+  let file: string
+  let a: Upstream
+  let b: Upstream
+  let server: Server
+
+  const write = (text: string): void => {
+    writeFileSync(`${file}.next`, text)
+    renameSync(`${file}.next`, file)
+  }
+  const use = ({ name, url }: Upstream, more: object = {}): void =>
+    write(
+      JSON.stringify({
+        providers: [{ type: 'openai', id: name, apiKey: `key-${name}`, baseURL: url, models: ['m'] }],
+        ...more,
+      }),
+    )
+  const start = async (env: Record<string, string> = {}): Promise<void> => {
+    server = await startServer({ CONFIG: file, ...env })
+  }
+  const times = (text: string): number => server.output().split(text).length - 1
+  /** Sends SIGHUP, and waits until the server says what came of it. */
+  const hup = async (said = 'was read again', processes = 1): Promise<void> => {
+    const before = times(said)
+    server.process.kill('SIGHUP')
+    await expect.poll(() => times(said)).toBe(before + processes)
+  }
+  const chat = (body: object = {}): Promise<Response> =>
+    fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${server.key}`,
+        'content-type': 'application/json',
+        'x-gateway-explain': 'true',
+      },
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...body }),
+    })
+  /** Who answers, by the header and by the answer. */
+  const served = async (): Promise<[status: number, provider: string | null, text: unknown]> => {
+    const response = await chat()
+    const { choices } = (await response.json()) as { choices?: { message: { content: string } }[] }
+    return [response.status, response.headers.get('x-gateway-provider'), choices?.[0]?.message.content]
+  }
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'turnpike-reload-'))
+    file = join(folder, 'turnpike.config.json')
+    ;[a, b] = await Promise.all([upstream('a'), upstream('b')])
+    use(a)
+  })
+  afterEach(async () => {
+    for (const { server, finish } of [a, b]) {
+      finish()
+      server.close()
+      server.closeAllConnections()
+    }
+    await server.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('50 times under load: no request fails, or is served by a mix of two files, and no connection is left', async () => {
+    await start({ BOOTSTRAP_GATEWAY_RATE_LIMIT: '1000000' })
+    let running = true
+    const answers: Awaited<ReturnType<typeof served>>[] = []
+    const load = Array.from({ length: 8 }, async () => {
+      while (running) answers.push(await served())
+    })
+    for (let i = 0; i < 50; i++) {
+      use(i % 2 === 0 ? b : a)
+      await hup()
+    }
+    running = false
+    await Promise.all(load)
+    const kinds = new Set(answers.map((answer) => answer.join(' ')))
+    expect([...kinds].toSorted()).toEqual(['200 a a', '200 b b'])
+    expect(answers.length).toBeGreaterThan(50)
+    expect(a.sockets + b.sockets).toBeLessThanOrEqual(16)
+  })
+
+  it('while a stream runs, which ends on the old one', async () => {
+    await start()
+    const stream = await chat({ stream: true })
+    use(b)
+    await hup()
+    expect(await served()).toEqual([200, 'b', 'b'])
+    a.finish()
+    const text = await stream.text()
+    expect(text).toContain('"finish_reason":"stop"')
+    expect(text).toMatch(/data: \[DONE\]\s*$/)
+    expect(text).not.toContain('"content":"b"')
+  })
+
+  it('but not where it is wrong, which is reported', async () => {
+    await start()
+    write('{ "providers": [{ "type": "opnai" }], "server": { "port": "x" } }')
+    await hup('stays as it was')
+    expect(server.output()).toContain('providers[0].type must be one of openai')
+    expect(await served()).toEqual([200, 'a', 'a'])
+    write('{')
+    await hup('stays as it was')
+    use(b)
+    await hup()
+    expect(await served()).toEqual([200, 'b', 'b'])
+  })
+
+  it('and says what waits for another start', async () => {
+    await start({ STORAGE: '' })
+    use(b, { store: 'memory', server: { port: 1 } })
+    await hup()
+    expect(server.output()).toContain('the next start takes store')
+    expect(await served()).toEqual([200, 'b', 'b'])
+  })
+
+  it('where CONFIG_WATCH is set, when the file changes', async () => {
+    await start({ CONFIG_WATCH: 'true' })
+    use(b)
+    await expect.poll(served).toEqual([200, 'b', 'b'])
+  })
+
+  it('by all workers', needs(programs.redis), async () => {
+    const redis = await startRedis()
+    try {
+      await start({ WORKERS: '2', STORAGE: redis.url, FILES: 'memory' })
+      use(b)
+      await hup('was read again', 2)
+      for (let i = 0; i < 20; i++) expect(await served()).toEqual([200, 'b', 'b'])
+      await server.stop()
+    } finally {
+      await redis.stop()
+    }
+  })
+})
