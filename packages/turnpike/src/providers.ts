@@ -1,6 +1,6 @@
 import type { PriceSource, Provider } from '@turnpike/core'
 import { SPEECH_MODELS, TRANSCRIPTION_MODELS } from '@turnpike/gateway'
-import type { Transport } from '@turnpike/providers'
+import type { Deployment, Transport } from '@turnpike/providers'
 import {
   anthropic,
   builtInPrices,
@@ -32,7 +32,15 @@ export const geminiAudio = {
 const simulations = { openai: fakeOpenAI, anthropic: fakeAnthropic, google: fakeGoogle }
 
 /** The options of an adapter: settings without those that decide whether and where it is used. */
-const optionsOf = <S extends ProviderSettings>({ type: _, simulated: __, disabled: ___, ...options }: S) => options
+const optionsOf = <S extends ProviderSettings>({
+  type: _,
+  simulated: __,
+  disabled: ___,
+  weight: ____,
+  requestsPerMinute: _____,
+  tokensPerMinute: ______,
+  ...options
+}: S) => options
 
 /** Makes a provider. @param prices tell of newer models. @throws TypeError that names the setting which is wrong */
 function create(settings: ProviderSettings, transport: Transport, prices: PriceSource): Provider {
@@ -59,7 +67,7 @@ export function createProviders(
   entries: readonly (Provider | ProviderSettings)[],
   transport: Transport,
   prices: PriceSource,
-): { providers: Provider[]; simulated: boolean; audio: boolean } {
+): { providers: (Provider | Deployment)[]; simulated: boolean; audio: boolean } {
   const faults: string[] = []
   let simulated = true
   let audio = false
@@ -72,7 +80,13 @@ export function createProviders(
     simulated &&= entry.simulated
     audio ||= entry.type === 'google' && entry.audio === true
     try {
-      return create(entry, transport, prices)
+      const { weight, requestsPerMinute, tokensPerMinute } = entry
+      return {
+        provider: create(entry, transport, prices),
+        ...(weight !== undefined && { weight }),
+        ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+        ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+      }
     } catch (error) {
       faults.push(`providers[${i}]: ${(error as Error).message}`)
       return []

@@ -152,7 +152,7 @@ async function compose(config: Config, parts: Parts, before?: Composed): Promise
       ? before.prices
       : await openPrices(config.prices, (error) => onError(error, { prices: pricesName }))
   const { providers, simulated, audio } = createProviders(config.providers, transport, prices)
-  const router = createRouter({ providers, prices, ...routing })
+  const router = createRouter({ providers, prices, rateLimiter, ...routing })
   const { maxLoopDelayMs = 0, earlyPingMs = 0, onRequest: ownOnRequest, ...gatewayOptions } = config.gateway
   const { sessionSecret, passwordCost, identity: ownIdentity, ...platformOptions } = config.platform
   const shared = {

@@ -61,6 +61,17 @@ describe('a configuration is read from', () => {
   })
 })
 
+describe('groups of a file', () => {
+  it('may have weights and options', async () => {
+    const groups = {
+      fast: ['a', 'b/c'],
+      smart: { models: [{ model: 'a', weight: 2 }, 'b'], contextFallback: 'c', retries: 1 },
+    }
+    write('turnpike.config.json', JSON.stringify({ routing: { groups } }))
+    expect((await load()).routing.groups).toEqual(groups)
+  })
+})
+
 describe('variables', () => {
   it('win over a file', async () => {
     write('turnpike.config.yaml', 'server: { port: 1, host: "::1" }\nstore: memory\n')
@@ -145,8 +156,14 @@ describe('a wrong file names each fault with its path, value and what is expecte
     [
       'an empty group',
       'routing: { groups: { fast: [] } }',
+      ['routing.groups.fast must be a list of models, each an id or { model, weight }, and not []'],
+    ],
+    [
+      'a group with options',
+      'routing: { groups: { a: { models: [{ model: x, weight: 0 }], contextFalback: y } } }',
       [
-        'routing.groups.fast must be groups of models, such as fast=gpt-4o-mini,gemini-2.5-flash;smart=gpt-5, and not []',
+        'routing.groups.a.models[0].weight must be a number above 0, and not 0',
+        'routing.groups.a.contextFalback is no setting',
       ],
     ],
     [

@@ -1,6 +1,6 @@
 import type { Provider } from '@turnpike/core'
 import * as v from 'valibot'
-import { flag, list, matching, section, setting, url } from './values.js'
+import { flag, integer, list, matching, positive, section, setting, url } from './values.js'
 
 const common = {
   id: setting(
@@ -16,6 +16,9 @@ const common = {
     'The ids of its models, or live: those that it lists itself. Default the catalogue at the address of the vendor, live at another.',
     v.union([v.literal('live'), list('live, or ids of models')], 'live, or ids of models'),
   ),
+  weight: setting('Its part of the calls among those with the same id; default 1.', positive()),
+  requestsPerMinute: setting('The most calls in a minute; default any number.', integer(1)),
+  tokensPerMinute: setting('The most tokens in a minute; default any number.', integer(1)),
   simulated: setting('Whether an upstream in this process answers in its place, without a key.', flag(), false),
   disabled: setting('Whether it is left out.', flag(), false),
 }

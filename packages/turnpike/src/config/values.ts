@@ -34,6 +34,18 @@ export const decimal = () => {
   )
 }
 
+/** A number above 0. */
+export const positive = () => {
+  const expected = 'a number above 0'
+  return v.union(
+    [
+      v.pipe(v.number(), v.finite(expected), v.gtValue(0, expected)),
+      v.pipe(v.string(), v.regex(/^\d+(\.\d+)?$/, expected), v.transform(Number), v.gtValue(0, expected)),
+    ],
+    expected,
+  )
+}
+
 export const flag = () => {
   const expected = 'true or false'
   return v.union(
