@@ -8,13 +8,19 @@ import type { Transport } from './transport.js'
 import { fetchTransport } from './transport.js'
 import type { UpstreamLimits } from './upstream.js'
 
+/**
+ * The credential of an API in visible ASCII, or a function that gives it, such as a token that expires. The function is called for each request
+ * that is sent, so it keeps a token until that expires; where it fails or gives none, nothing is sent, and the provider counts as unavailable.
+ */
+export type ApiKey = string | (() => string | Promise<string>)
+
 /** Options common to all families. */
 export interface FamilyOptions {
   /**
-   * The key of the API, in visible ASCII. Absent or empty = no key is sent, which only a server at another address than the vendor's allows;
-   * undefined, as a variable of the environment that is not set, is an error.
+   * The key of the API, or a function that gives it. Absent or empty = no key is sent, which only a server at another address than the vendor's
+   * allows; undefined, as a variable of the environment that is not set, is an error.
    */
-  apiKey?: string | undefined
+  apiKey?: ApiKey | undefined
   /** The base URL of the API. */
   baseURL?: string | undefined
   /**
@@ -53,6 +59,12 @@ export const CATALOGUE_DATE = '2026-11-27'
 /** What a header can carry: a line break, as at the end of a file, would make every request fail. */
 const HEADER_VALUE = /^([\x20-\x7e]*[\x21-\x7e])?$/
 
+/** @throws TypeError, which does not contain it */
+function checkKey(key: unknown, must: string): void {
+  if (typeof key !== 'string' || !HEADER_VALUE.test(key))
+    throw new TypeError(`${must} visible ASCII characters, without a space or line break at its end`)
+}
+
 const common: OptionNames<FamilyOptions> = {
   apiKey: false,
   baseURL: false,
@@ -81,10 +93,7 @@ function isAtVendor<Options extends FamilyOptions>(family: Family<Options>, opti
   const { apiKey = '', baseURL = family.baseURL, models = 'live' } = options
   const [host, own] = [hostOf(id, baseURL), hostOf(id, family.baseURL)]
   const isVendor = host === own || host.endsWith(`.${own}`)
-  if (typeof apiKey !== 'string' || !HEADER_VALUE.test(apiKey))
-    throw new TypeError(
-      `${id}: the option "apiKey" must be visible ASCII characters, without a space or line break at its end`,
-    )
+  if (typeof apiKey !== 'function') checkKey(apiKey, `${id}: the option "apiKey" must be`)
   const isUnset = 'apiKey' in options && options.apiKey === undefined
   if (isUnset || (isVendor && apiKey === '')) throw unset(id, 'apiKey')
   if (models !== 'live' && !(Array.isArray(models) && models.every(isModelId)))
@@ -98,10 +107,18 @@ export function familyProvider<Options extends FamilyOptions>(family: Family<Opt
   const { apiKey, baseURL = family.baseURL, id = family.id, transport = fetchTransport(), limits } = options
   const { models = isVendor ? undefined : 'live' } = options
   const known = { family: family.id, provider: id, catalogue: family.catalogue }
+  const isStatic = typeof apiKey !== 'function'
   return createProvider({
     id,
     baseURL: baseURL.replace(/\/+$/, ''),
-    headers: { ...family.headers, ...(apiKey && family.credential(apiKey)), 'user-agent': 'turnpike' },
+    headers: { ...family.headers, ...(isStatic && apiKey && family.credential(apiKey)), 'user-agent': 'turnpike' },
+    authorize: isStatic
+      ? undefined
+      : async () => {
+          const key = await apiKey()
+          checkKey(key || undefined, `${family.id}: what the function "apiKey" returns must be`)
+          return family.credential(key)
+        },
     chat: family.chat(id),
     endpoints: family.endpoints,
     models:
