@@ -6,6 +6,7 @@ export default defineConfig({
     'src/openai/index.ts',
     'src/anthropic/index.ts',
     'src/google/index.ts',
+    'src/presets.ts',
     'src/undici.ts',
     'src/remote-content.ts',
     'src/testing/index.ts',
