@@ -7,6 +7,7 @@ export default defineConfig({
     'src/anthropic/index.ts',
     'src/google/index.ts',
     'src/presets.ts',
+    'src/azure.ts',
     'src/undici.ts',
     'src/remote-content.ts',
     'src/testing/index.ts',

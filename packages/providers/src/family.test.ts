@@ -138,9 +138,9 @@ describe('a function as a key', () => {
       'no token',
     ],
     ['rejects', () => Promise.reject(new Error('no token')), 'no token'],
-    ['returns nothing', () => undefined, 'openai: what the function "apiKey" returns must be visible ASCII'],
-    ['returns an empty text', () => '', 'openai: what the function "apiKey" returns must be visible ASCII'],
-    ['returns what no header can carry', () => 'secret\n', 'openai: what the function "apiKey" returns must be'],
+    ['returns nothing', () => undefined, 'openai: the option "apiKey" must return visible ASCII'],
+    ['returns an empty text', () => '', 'openai: the option "apiKey" must return visible ASCII'],
+    ['returns what no header can carry', () => 'secret\n', 'openai: the option "apiKey" must return'],
   ])('that %s sends nothing', async (_, apiKey, cause) => {
     const upstream = fake(json({ data: [] }))
     const provider = openai({ apiKey: apiKey as () => string, models: 'live', transport: upstream.transport })

@@ -37,7 +37,7 @@ export interface FamilyOptions {
 }
 
 /** The definition of a family. */
-interface Family<Options extends FamilyOptions> extends Pick<ProviderOptions, 'owns' | 'endpoints'> {
+export interface Family<Options extends FamilyOptions> extends Pick<ProviderOptions, 'owns' | 'endpoints'> {
   id: string
   baseURL: string
   /** The names of the options that only this family has. */
@@ -65,7 +65,8 @@ function checkKey(key: unknown, must: string): void {
     throw new TypeError(`${must} visible ASCII characters, without a space or line break at its end`)
 }
 
-const common: OptionNames<FamilyOptions> = {
+/** The names of the options that all families have. */
+export const common: OptionNames<FamilyOptions> = {
   apiKey: false,
   baseURL: false,
   models: false,
@@ -78,8 +79,8 @@ const common: OptionNames<FamilyOptions> = {
 export const listModels = (family: string, provider: string, catalogue: Record<string, Capability[]>): Model[] =>
   Object.keys(catalogue).map((id) => modelOf(id, { family, provider, catalogue }, Date.parse(CATALOGUE_DATE) / 1000))
 
-/** The address of an API. @throws TypeError */
-function hostOf(family: string, baseURL: string): string {
+/** @returns the host of the address of an API @throws TypeError */
+export function checkAddress(family: string, baseURL: string): string {
   const url = URL.canParse(baseURL) ? new URL(baseURL) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
     throw new TypeError(`${family}: the option "baseURL" must be a URL that begins with http:// or https://`)
@@ -91,7 +92,7 @@ function isAtVendor<Options extends FamilyOptions>(family: Family<Options>, opti
   const { id } = family
   checkOptions<FamilyOptions>(id, options, { ...common, ...family.options })
   const { apiKey = '', baseURL = family.baseURL, models = 'live' } = options
-  const [host, own] = [hostOf(id, baseURL), hostOf(id, family.baseURL)]
+  const [host, own] = [checkAddress(id, baseURL), checkAddress(id, family.baseURL)]
   const isVendor = host === own || host.endsWith(`.${own}`)
   if (typeof apiKey !== 'function') checkKey(apiKey, `${id}: the option "apiKey" must be`)
   const isUnset = 'apiKey' in options && options.apiKey === undefined
@@ -116,7 +117,7 @@ export function familyProvider<Options extends FamilyOptions>(family: Family<Opt
       ? undefined
       : async () => {
           const key = await apiKey()
-          checkKey(key || undefined, `${family.id}: what the function "apiKey" returns must be`)
+          checkKey(key || undefined, `${family.id}: the option "apiKey" must return`)
           return family.credential(key)
         },
     chat: family.chat(id),

@@ -34,6 +34,8 @@ export interface Upstream {
    * is sent, and the upstream is unavailable.
    */
   authorize?: ((request: TransportRequest) => Promise<Record<string, string>>) | undefined
+  /** The upstream's own name of a model, for the endpoints of the OpenAI family besides chat; default its id. */
+  nameOf?: (model: string) => string
   errors: ChatAdapter['errors']
   transport: Transport
   limits?: UpstreamLimits | undefined

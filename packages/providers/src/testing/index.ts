@@ -1,8 +1,9 @@
 /** Fake upstreams that respond and validate requests like the vendors, in process or over HTTP. @module */
 export { anthropicRefusal } from './anthropic-rules.js'
 export * from './fake-anthropic.js'
+export * from './fake-azure.js'
 export * from './fake-google.js'
-export * from './fake-openai.js'
+export { fakeOpenAI } from './fake-openai.js'
 export * from './fake-upstream.js'
 export { googleRefusal } from './google-rules.js'
 export { openaiRefusal } from './openai-rules.js'
