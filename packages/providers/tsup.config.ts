@@ -8,6 +8,7 @@ export default defineConfig({
     'src/google/index.ts',
     'src/presets.ts',
     'src/azure.ts',
+    'src/bedrock/index.ts',
     'src/undici.ts',
     'src/remote-content.ts',
     'src/testing/index.ts',

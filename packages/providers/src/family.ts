@@ -37,7 +37,10 @@ export interface FamilyOptions {
 }
 
 /** The definition of a family. */
-export interface Family<Options extends FamilyOptions> extends Pick<ProviderOptions, 'owns' | 'endpoints'> {
+export interface Family<Options extends FamilyOptions> extends Pick<
+  ProviderOptions,
+  'owns' | 'endpoints' | 'authorize' | 'modelsPath'
+> {
   id: string
   baseURL: string
   /** The names of the options that only this family has. */
@@ -49,8 +52,6 @@ export interface Family<Options extends FamilyOptions> extends Pick<ProviderOpti
   chat(provider: string): ProviderOptions['chat']
   /** The capabilities of each listed model by its id. */
   catalogue: Record<string, Capability[]>
-  /** Path of the upstream's own list of models, in one page. */
-  modelsPath: string
 }
 
 /** The date of the sources of the models that are listed, and of their limits and prices. */
@@ -96,7 +97,7 @@ function isAtVendor<Options extends FamilyOptions>(family: Family<Options>, opti
   const isVendor = host === own || host.endsWith(`.${own}`)
   if (typeof apiKey !== 'function') checkKey(apiKey, `${id}: the option "apiKey" must be`)
   const isUnset = 'apiKey' in options && options.apiKey === undefined
-  if (isUnset || (isVendor && apiKey === '')) throw unset(id, 'apiKey')
+  if (isUnset || (isVendor && apiKey === '' && !family.authorize)) throw unset(id, 'apiKey')
   if (models !== 'live' && !(Array.isArray(models) && models.every(isModelId)))
     throw new TypeError(`${id}: the option "models" must be "live" or a list of ids`)
   return isVendor
@@ -114,7 +115,7 @@ export function familyProvider<Options extends FamilyOptions>(family: Family<Opt
     baseURL: baseURL.replace(/\/+$/, ''),
     headers: { ...family.headers, ...(isStatic && apiKey && family.credential(apiKey)), 'user-agent': 'turnpike' },
     authorize: isStatic
-      ? undefined
+      ? family.authorize
       : async () => {
           const key = await apiKey()
           checkKey(key || undefined, `${family.id}: the option "apiKey" must return`)

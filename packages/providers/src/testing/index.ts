@@ -1,7 +1,8 @@
 /** Fake upstreams that respond and validate requests like the vendors, in process or over HTTP. @module */
 export { anthropicRefusal } from './anthropic-rules.js'
-export * from './fake-anthropic.js'
+export { fakeAnthropic } from './fake-anthropic.js'
 export * from './fake-azure.js'
+export * from './fake-bedrock.js'
 export * from './fake-google.js'
 export { fakeOpenAI } from './fake-openai.js'
 export * from './fake-upstream.js'
