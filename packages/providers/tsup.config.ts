@@ -9,6 +9,7 @@ export default defineConfig({
     'src/presets.ts',
     'src/azure.ts',
     'src/bedrock/index.ts',
+    'src/vertex/index.ts',
     'src/undici.ts',
     'src/remote-content.ts',
     'src/testing/index.ts',

@@ -59,6 +59,11 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['providers', 'import anthropic', 25_800, () => bundle('anthropic', 'providers/anthropic')],
   ['providers', 'import google', 27_600, () => bundle('google', 'providers/google')],
   ['providers', 'import openai', 26_600, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 27_400, () => bundle('azure', 'providers/azure')],
+  // Without aws4fetch, 2.3 kB, which is a peer.
+  ['providers', 'import bedrock', 34_400, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import vertex', 38_700, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import preset', 27_500, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 11_300, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['gateway', 'import createGateway', 61_400, () => bundle('createGateway', 'gateway', ['node:*'])],
@@ -78,7 +83,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['gateway', 'tarball', 163_500, () => tarball('gateway')],
   ['http', 'tarball', 103_000, () => tarball('http')],
   ['platform', 'tarball', 213_500, () => tarball('platform')],
-  ['providers', 'tarball', 405_000, () => tarball('providers')],
+  ['providers', 'tarball', 465_000, () => tarball('providers')],
   ['storage', 'tarball', 143_500, () => tarball('storage')],
 ]
 

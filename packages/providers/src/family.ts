@@ -10,9 +10,12 @@ import type { UpstreamLimits } from './upstream.js'
 
 /**
  * The credential of an API in visible ASCII, or a function that gives it, such as a token that expires. The function is called for each request
- * that is sent, so it keeps a token until that expires; where it fails or gives none, nothing is sent, and the provider counts as unavailable.
+ * that is sent, so it keeps a token until that expires. Where it fails or gives none, nothing is sent, and the provider counts as unavailable.
  */
-export type ApiKey = string | (() => string | Promise<string>)
+export type ApiKey = string | (() => MaybeKey | Promise<MaybeKey>)
+
+/** Clients of authorization servers, such as google-auth-library, have null or undefined where there is no token. */
+type MaybeKey = string | null | undefined
 
 /** Options common to all families. */
 export interface FamilyOptions {
@@ -61,7 +64,7 @@ export const CATALOGUE_DATE = '2026-11-27'
 const HEADER_VALUE = /^([\x20-\x7e]*[\x21-\x7e])?$/
 
 /** @throws TypeError, which does not contain it */
-function checkKey(key: unknown, must: string): void {
+function checkKey(key: unknown, must: string): asserts key is string {
   if (typeof key !== 'string' || !HEADER_VALUE.test(key))
     throw new TypeError(`${must} visible ASCII characters, without a space or line break at its end`)
 }
@@ -117,8 +120,8 @@ export function familyProvider<Options extends FamilyOptions>(family: Family<Opt
     authorize: isStatic
       ? family.authorize
       : async () => {
-          const key = await apiKey()
-          checkKey(key || undefined, `${family.id}: the option "apiKey" must return`)
+          const key = (await apiKey()) || undefined
+          checkKey(key, `${family.id}: the option "apiKey" must return`)
           return family.credential(key)
         },
     chat: family.chat(id),
