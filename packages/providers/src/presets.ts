@@ -30,8 +30,6 @@ export const presets = {
   },
   deepseek: { name: 'DeepSeek', baseURL: 'https://api.deepseek.com/v1' },
   fireworks: { name: 'Fireworks', baseURL: 'https://api.fireworks.ai/inference/v1' },
-  // Its list is at another path (`/catalog/models`).
-  github: { name: 'GitHub Models', baseURL: 'https://models.github.ai/inference', models: [] },
   groq: { name: 'Groq', baseURL: 'https://api.groq.com/openai/v1' },
   llamacpp: { name: 'llama.cpp', baseURL: 'http://localhost:8080/v1', local: true },
   lmstudio: { name: 'LM Studio', baseURL: 'http://localhost:1234/v1', local: true },

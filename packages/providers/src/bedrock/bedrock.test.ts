@@ -325,6 +325,17 @@ describe('a request', () => {
     expect((await failureOf(elsewhere.complete())).failure.code).toBe('InvalidSignatureException')
   })
 
+  it('is signed as it is sent over HTTP', async () => {
+    const { url, close } = await fakeBedrock({ credentials: temporary }).listen()
+    const provider = bedrock({ region: 'us-east-1', credentials: temporary, baseURL: url, models: [sonnet] })
+    const request = { model: sonnet, messages, stream: true }
+    let text = ''
+    for await (const { choices } of toChunks(await provider.chat!.stream(request, call)))
+      text += choices[0]?.delta.content ?? ''
+    expect(text).toBe(said)
+    await close()
+  })
+
   it.each(['..', '../x', '', 'a b', 'a?b', '%2e%2e', '/x'])('threat 3: has no model %j in its path', async (id) => {
     const { upstream, complete } = setUp({ profiles: { 'claude-x': id } })
     const refused = { status: 400, code: 'model_not_found' }

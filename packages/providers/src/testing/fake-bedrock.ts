@@ -12,8 +12,9 @@ import { paced } from './simulation.js'
 export interface FakeBedrockOptions extends FakeOptions {
   /** The credentials whose signatures are accepted; default none. */
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
-  /** The region and the host that requests are signed for; default `us-east-1`, and its public endpoint. */
+  /** The region that requests are signed for; default `us-east-1`. */
   region?: string
+  /** The host that they are signed for; default that of the request over HTTP, and in process the region's public endpoint. */
   host?: string
   /** The model of each inference profile whose ARN does not name it. */
   profiles?: Readonly<Record<string, string>>
@@ -45,7 +46,7 @@ async function* framed(events: Iterable<object>, delayMs: number): AsyncGenerato
 /** The refusal of a credential; undefined if it is good. */
 async function refusedCredential(
   request: FakeRequest,
-  { apiKey, credentials, region = 'us-east-1', host = `bedrock-runtime.${region}.amazonaws.com` }: FakeBedrockOptions,
+  { apiKey, credentials, region = 'us-east-1', host }: FakeBedrockOptions,
 ): Promise<FakeAnswer | undefined> {
   const { headers } = request
   const authorization = headers['authorization'] ?? ''
@@ -67,7 +68,8 @@ async function refusedCredential(
     return failure(403, 'UnrecognizedClientException', 'The security token included in the request is invalid.')
   if (signature.service !== 'bedrock' || signature.region !== region)
     return failure(403, 'InvalidSignatureException', 'Credential should be scoped to a valid region and service.')
-  const expected = await expectedSignature(request, host, credentials.secretAccessKey)
+  const signed = host ?? headers['host'] ?? `bedrock-runtime.${region}.amazonaws.com`
+  const expected = await expectedSignature(request, signed, credentials.secretAccessKey)
   return signature.signature === expected
     ? undefined
     : failure(

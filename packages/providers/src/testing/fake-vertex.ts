@@ -77,10 +77,12 @@ export function fakeVertex(options: FakeVertexOptions = {}): FakeUpstream {
   /** When each token that was given expires, in milliseconds. */
   const given = new Map<string, number>()
 
-  async function giveToken({ bytes }: FakeRequest): Promise<FakeAnswer> {
+  async function giveToken({ bytes, headers: { host } }: FakeRequest): Promise<FakeAnswer> {
     const form = new URLSearchParams(text.decode(bytes))
     const isGrant = form.get('grant_type') === 'urn:ietf:params:oauth:grant-type:jwt-bearer'
-    const problem = isGrant && account ? await assertionProblem(form.get('assertion') ?? '', account) : 'Bad Request'
+    const audience = host === undefined ? 'https://oauth2.googleapis.com/token' : `http://${host}/token`
+    const problem =
+      isGrant && account ? await assertionProblem(form.get('assertion') ?? '', account, audience) : 'Bad Request'
     if (problem) return { ...json({ error: 'invalid_grant', error_description: problem }), status: 400 }
     const access_token = `ya29.simulated-${given.size + 1}`
     given.set(access_token, Date.now() + seconds * 1000)

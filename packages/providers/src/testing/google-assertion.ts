@@ -16,10 +16,11 @@ const bytesOf = (part: string): Uint8Array<ArrayBuffer> =>
 const jsonOf = (part: string): Record<string, unknown> =>
   (parseJson(text.decode(bytesOf(part))) ?? {}) as Record<string, unknown>
 
-/** Why an assertion is not accepted; undefined if it is. @param publicKey SPKI in base64 */
+/** Why an assertion is not accepted; undefined if it is. @param publicKey SPKI in base64 @param audience where it was sent */
 export async function assertionProblem(
   assertion: string,
   { email, publicKey }: { email: string; publicKey: string },
+  audience: string,
 ): Promise<string | undefined> {
   const [head = '', claims = '', signature = ''] = assertion.split('.')
   if (jsonOf(head)['alg'] !== 'RS256') return 'Invalid JWT: the algorithm must be RS256.'
@@ -29,7 +30,7 @@ export async function assertionProblem(
     return 'Invalid JWT Signature.'
   const { iss, aud, scope, iat, exp } = jsonOf(claims) as Record<string, string> & { iat?: number; exp?: number }
   if (iss !== email) return 'Invalid grant: account not found'
-  if (aud !== 'https://oauth2.googleapis.com/token') return 'Invalid JWT: failed audience check.'
+  if (aud !== audience) return 'Invalid JWT: failed audience check.'
   if (!scope?.split(' ').includes('https://www.googleapis.com/auth/cloud-platform')) return 'Invalid scope.'
   const now = Date.now() / 1000
   if (!(Number(iat) <= now + 60 && Number(exp) > now && Number(exp) - Number(iat) <= 3600))

@@ -23,6 +23,10 @@ const LIFETIME_S = 3600
 
 const PEM = /^\s*-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s\\]+)-----END PRIVATE KEY-----[\s\\n]*$/
 
+const TOKEN_URI = 'https://oauth2.googleapis.com/token'
+/** Where the assertion may be sent: without TLS only to the own machine. */
+const ADDRESS = /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/
+
 /** Checks a key. @throws TypeError, which does not contain it */
 export function checkServiceAccount(key: unknown): asserts key is ServiceAccountKey {
   if (!isObject(key)) throw new TypeError('vertex: the option "credentials" must be the key of a service account')
@@ -30,8 +34,7 @@ export function checkServiceAccount(key: unknown): asserts key is ServiceAccount
     if (typeof key[field] !== 'string' || key[field] === '') throw unset('vertex', `credentials.${field}`)
   if (!PEM.test(key['private_key'] as string))
     throw new TypeError('vertex: the option "credentials.private_key" must be a PEM of PKCS #8 ("BEGIN PRIVATE KEY")')
-  const uri = key['token_uri'] ?? ''
-  if (uri !== '' && !(typeof uri === 'string' && uri.startsWith('https://')))
+  if (!ADDRESS.test((key['token_uri'] as string | undefined) ?? TOKEN_URI))
     throw new TypeError('vertex: the option "credentials.token_uri" must begin with https://')
 }
 
@@ -58,7 +61,7 @@ async function assertionOf(
 
 /** Asks Google for the token of a service account (OAuth 2.0 for service accounts). @throws UpstreamError */
 export async function askForToken(key: ServiceAccountKey, provider: string, transport: Transport): Promise<Token> {
-  const uri = key.token_uri || 'https://oauth2.googleapis.com/token'
+  const { token_uri: uri = TOKEN_URI } = key
   const assertion = await assertionOf(key, uri, Math.floor(Date.now() / 1000))
   const form = new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })
   const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' }

@@ -151,6 +151,15 @@ describe('a service account', () => {
     await setUp({ credentials: { ...key, private_key } }, { account }).complete()
   })
 
+  it('asks over HTTP on the own machine', async () => {
+    const { url, close } = await fakeVertex({ account, project: 'acme' }).listen()
+    const provider = vertex({ credentials: { ...key, token_uri: `${url}/token` }, baseURL: url })
+    expect(await provider.chat!.complete({ model: claude, messages }, call)).toMatchObject({
+      choices: [{ message: { content: said } }],
+    })
+    await close()
+  })
+
   it.each<[name: string, changed: () => { key?: Partial<ServiceAccountKey>; fake?: FakeVertexOptions }]>([
     ['whose key is another', () => ({ fake: { account: other } })],
     ['that does not exist', () => ({ key: { client_email: 'nobody@acme.iam.gserviceaccount.com' } })],
