@@ -18,7 +18,7 @@ const quotas = ['storageGb', 'storage_gb', 'extraProjects', 'extra_projects', 'e
 const ofProject = ['teamType', 'team_type', 'color', 'description']
 const ofTask = ['assignedAgentId', 'assigned_agent_id', 'requiresUserApproval', 'requires_user_approval']
 /** What is refused with a 400 that says where to go. */
-const elsewhere = ['name', 'budget', ...credits, ...quotas]
+const elsewhere = ['name', ...credits, ...quotas]
 const names = ['firstName', 'first_name', 'lastName', 'last_name', 'username']
 
 /** Each route with a JSON body, typed by hand. */
@@ -29,12 +29,12 @@ const cases: Record<string, Case> = {
   'POST /api/users': {
     inherited: { role: 'admin', firstName: 'Eve', username: 'eve' },
     empty: 400,
-    takes: ['email', 'password', 'role', ...names, ...elsewhere],
+    takes: ['email', 'password', 'role', 'budget', ...names, ...elsewhere],
   },
   'PATCH /api/users/{id}': {
     inherited: { role: 'admin', last_name: 'Eve', username: 'eve' },
     empty: 200,
-    takes: ['email', 'role', ...names, 'password', ...elsewhere],
+    takes: ['email', 'role', 'budget', ...names, 'password', ...elsewhere],
   },
   'PATCH /api/users/{id}/balance': {
     inherited: { storageGb: 7, extra_agents: 7 },

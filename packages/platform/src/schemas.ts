@@ -42,6 +42,8 @@ export const User = v.object({
   /** The highest role that an administrator granted; absent = `role`. */
   granted_role: v.optional(Role),
   provider: v.string(),
+  /** Limit on the cost of the user's requests; absent = none. */
+  budget: v.optional(Budget),
   deleted_at: nullableTime,
   created_at: time,
 })

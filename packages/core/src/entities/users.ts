@@ -42,6 +42,9 @@ export type UserFields = Pick<
   'email' | 'role' | 'name' | 'first_name' | 'last_name' | 'username' | 'provider' | 'budget'
 >
 
+/** The fields of a user to change; a budget of null removes it. */
+export type UserChange = Partial<Omit<UserFields, 'budget'>> & { budget?: Budget | null }
+
 /** A valid e-mail address: an @ between two strings without spaces, control characters, lone surrogates and format characters such as U+202E. */
 export const EMAIL = /^[^@\s\p{Cc}\p{Cs}\p{Cf}]+@[^@\s\p{Cc}\p{Cs}\p{Cf}]+$/u
 

@@ -25,7 +25,8 @@ describe('a budget that code gives', () => {
     const ada = (await createUser(kv, { id: 'ada', budget: { usd: 0.01, per: 'month' } }))!
     for (const made of [
       createUser(kv, { id: 'bob', budget }),
-      updateUser(kv, 'ada', { budget }),
+      // Null takes a budget away.
+      ...(budget ? [updateUser(kv, 'ada', { budget })] : []),
       keys.create('ada', { name: 'x', budget }),
     ])
       await expect(made).rejects.toThrow(TypeError)

@@ -1,6 +1,15 @@
 import type { Act, GatewayKey as StoredKey, KeyInput, PageOptions, Role, UsageTotals } from '@turnpike/core'
 import { DEFAULT_RATE_LIMIT, getUser } from '@turnpike/core'
-import { afterTurn, CALLS_AT_ONCE, hourOf, invalid, isUuid, NewBudget, unauthenticated } from '@turnpike/core/internal'
+import {
+  afterTurn,
+  budgetOf,
+  CALLS_AT_ONCE,
+  hourOf,
+  invalid,
+  isUuid,
+  NewBudget,
+  unauthenticated,
+} from '@turnpike/core/internal'
 import { jsonArray, jsonList, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { forbidden, notFound } from '../errors.js'
@@ -118,7 +127,7 @@ export const keysCreate = (keys: KeyOperations) =>
         name,
         ...(rateLimit != null && { rateLimit }),
         ...(models && { models }),
-        ...(budget && { budget: { usd: budget.usd, ...(budget.per && { per: budget.per }) } }),
+        ...(budget && { budget: budgetOf(budget) }),
         ...(expiresAt != null && { expiresAt: dateOf(expiresAt) }),
       }
       const made = await keys.create(id, input, { by: id })
