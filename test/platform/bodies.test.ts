@@ -51,6 +51,11 @@ const cases: Record<string, Case> = {
     empty: 400,
     takes: ['name', 'rateLimit', 'rate_limit', 'models', 'budget', 'expiresAt', 'expires_at'],
   },
+  'PATCH /api/keys/{id}': {
+    inherited: { rateLimit: 7, budget: { usd: 1 }, models: ['gpt-4o'], expires_at: '2030-01-02T03:04:05.000Z' },
+    empty: 200,
+    takes: ['name', 'rateLimit', 'rate_limit', 'models', 'budget', 'expiresAt', 'expires_at'],
+  },
   'POST /api/sessions': {
     inherited: { expires_at: '2030-01-02T03:04:05.000Z' },
     empty: 200,

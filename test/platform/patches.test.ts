@@ -14,6 +14,10 @@ const patches: Record<string, { fields: string[]; clears?: string[] }> = {
   'PATCH /api/users/{id}/balance': {
     fields: ['creditCoins', 'credit_coins', 'storageGb', 'storage_gb', 'extraProjects', 'extra_agents', 'extraAgents'],
   },
+  'PATCH /api/keys/{id}': {
+    fields: ['name', 'rateLimit', 'rate_limit'],
+    clears: ['models', 'budget', 'expiresAt', 'expires_at'],
+  },
   'PATCH /api/projects/{id}': { fields: ['name', 'teamType', 'team_type', 'color'], clears: ['description'] },
   'PATCH /api/tasks/{id}': {
     fields: ['status'],

@@ -90,6 +90,8 @@ export const requestsOf = ({
   'POST /api/keys': { path: '/api/keys', body: { name: 'k' } },
   'GET /api/keys': { path: '/api/keys' },
   'GET /api/keys/usage': { path: '/api/keys/usage' },
+  'PATCH /api/keys/{id}': { path: `/api/keys/${keyId}`, body: { name: 'kk' } },
+  'POST /api/keys/{id}/rotate': { path: `/api/keys/${keyId}/rotate` },
   'DELETE /api/keys/{id}': { path: `/api/keys/${keyId}` },
   'POST /api/sessions': { path: '/api/sessions', body: { label: 'l' } },
   'GET /api/sessions': { path: '/api/sessions' },

@@ -94,7 +94,7 @@ async function bootstrap(
   }
   const key = await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: given }, START)
   const holder = key ? undefined : await keys.verify(given)
-  if (holder && holder.key.rate_limit !== rateLimit) await keys.setRateLimit(holder.key.id, rateLimit, START)
+  if (holder && holder.key.rate_limit !== rateLimit) await keys.update(holder.key.id, { rateLimit: rateLimit }, START)
   return undefined
 }
 

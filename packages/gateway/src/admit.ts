@@ -1,5 +1,5 @@
 import type { ApiError, BalancePolicy, BudgetOf, KV, LimitOf, Target, TokensOf, UsageLedger } from '@turnpike/core'
-import { tokenLimit } from '@turnpike/core/internal'
+import { firstIdOf, tokenLimit } from '@turnpike/core/internal'
 import type { Caller, UserCaller } from './caller.js'
 import { hasLimits, hasUser } from './caller.js'
 import { forbidden } from './errors.js'
@@ -25,7 +25,7 @@ export const isLimited = ({ key, user }: UserCaller, balancePolicy: BalancePolic
 /** The budgets that apply to a request. */
 export function budgetsOf({ key, user }: UserCaller): LimitOf[] {
   const budgets: LimitOf[] = []
-  if (key?.budget) budgets.push({ of: 'key', id: key.id, budget: key.budget })
+  if (key?.budget) budgets.push({ of: 'key', id: firstIdOf(key), budget: key.budget })
   if (user.budget) budgets.push({ of: 'user', id: user.id, budget: user.budget })
   return budgets
 }

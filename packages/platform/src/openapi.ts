@@ -8,7 +8,7 @@ import { SignIn } from './operations/auth.js'
 import { BalanceAmounts, BalancePatch } from './operations/balances.js'
 import { NewMessage } from './operations/conversations.js'
 import { FilePatch, NewFile } from './operations/file-routes.js'
-import { NewKey } from './operations/keys.js'
+import { KeyPatch, NewKey } from './operations/keys.js'
 import { NewProject, ProjectPatch } from './operations/projects.js'
 import { NewSession } from './operations/sessions.js'
 import { NewTask, TaskPatch } from './operations/tasks.js'
@@ -84,6 +84,7 @@ const components = {
   BalancePatch: ours(BalancePatch),
   BalanceAmounts: ours(BalanceAmounts),
   NewKey: ours(NewKey),
+  KeyPatch: ours(KeyPatch),
   NewSession: ours(NewSession),
   NewProject: shown(NewProject, 'name teamType color description'),
   ProjectPatch: shown(ProjectPatch, 'name teamType color description'),

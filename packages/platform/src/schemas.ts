@@ -137,6 +137,8 @@ export const GatewayKey = v.object({
   models: v.optional(v.array(v.string())),
   budget: v.optional(Budget),
   expires_at: v.optional(time),
+  /** When it was replaced; it then works until `expires_at`. */
+  rotated_at: v.optional(time),
   revoked: v.boolean(),
   created_at: time,
   last_used_at: v.optional(nullableTime),

@@ -26,8 +26,7 @@ describe('a budget that code gives', () => {
     for (const made of [
       createUser(kv, { id: 'bob', budget }),
       // Null takes a budget away.
-      ...(budget ? [updateUser(kv, 'ada', { budget })] : []),
-      keys.create('ada', { name: 'x', budget }),
+      ...(budget ? [updateUser(kv, 'ada', { budget }), keys.create('ada', { name: 'x', budget })] : []),
     ])
       await expect(made).rejects.toThrow(TypeError)
     expect([await getUser(kv, 'ada'), await getUser(kv, 'bob')]).toEqual([ada, null])

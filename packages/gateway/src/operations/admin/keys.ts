@@ -54,7 +54,8 @@ export const adminKeys = (kv: KV, keys: GatewayKeys) =>
         kv,
         items.map(({ user_id }) => user_id),
       )
-      const data = items.map((key, i) => {
+      const data = items.map((item, i) => {
+        const { first_id: _, ...key } = item
         const { name, email, keys_suspended } = owners[i]?.value ?? {}
         return { ...key, user: name || email || null, ...(keys_suspended && { suspended: true }) }
       })
