@@ -314,6 +314,30 @@ export interface paths {
         delete: operations["keys.revoke"];
         options?: never;
         head?: never;
+        /**
+         * Changes the given fields of a gateway key of the caller's, or for administrators of anybody's.
+         * @description For developers and administrators.
+         */
+        patch: operations["keys.update"];
+        trace?: never;
+    };
+    "/api/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a gateway key in place of one, which works for a while longer. Its value is in this answer only.
+         * @description For developers and administrators.
+         */
+        post: operations["keys.rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -832,6 +856,11 @@ export interface components {
             /** @enum {string} */
             granted_role?: "user" | "developer" | "admin";
             provider: string;
+            budget?: {
+                usd: number;
+                /** @enum {string} */
+                per?: "day" | "month";
+            };
             deleted_at: string | null;
             /** Format: date-time */
             created_at: string;
@@ -922,6 +951,8 @@ export interface components {
             };
             /** Format: date-time */
             expires_at?: string;
+            /** Format: date-time */
+            rotated_at?: string;
             revoked: boolean;
             /** Format: date-time */
             created_at: string;
@@ -1144,6 +1175,10 @@ export interface components {
             lastName?: string | null;
             username?: string | null;
             role?: ("user" | "developer" | "admin") | null;
+            budget?: {
+                usd: number;
+                per?: ("day" | "month") | null;
+            } | null;
         };
         UserPatch: {
             email?: string;
@@ -1152,6 +1187,10 @@ export interface components {
             username?: string;
             /** @enum {string} */
             role?: "user" | "developer" | "admin";
+            budget?: {
+                usd: number;
+                per?: ("day" | "month") | null;
+            } | null;
         };
         BalancePatch: {
             creditCoins?: number;
@@ -1168,6 +1207,16 @@ export interface components {
         NewKey: {
             name: string;
             rateLimit?: number | null;
+            models?: string[] | null;
+            budget?: {
+                usd: number;
+                per?: ("day" | "month") | null;
+            } | null;
+            expiresAt?: string | null;
+        };
+        KeyPatch: {
+            name?: string;
+            rateLimit?: number;
             models?: string[] | null;
             budget?: {
                 usd: number;
@@ -2095,6 +2144,79 @@ export interface operations {
                 };
                 content?: never;
             };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "keys.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rateLimit": 120
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyPatch"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatewayKey"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            413: components["responses"]["Error413"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "keys.rotate": {
+        parameters: {
+            query?: {
+                overlap?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatewayKey"];
+                };
+            };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
