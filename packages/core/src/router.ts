@@ -151,6 +151,8 @@ export interface Router {
   models(filter?: { provider?: string | undefined }): Promise<Model[]>
   /** The groups of models that have a member, as models; or those of them whose first member is of one provider. */
   groups(filter?: { provider?: string | undefined }): Promise<Model[]>
+  /** The configured members of a group, each as an id or as `provider/id`; undefined where there is no such group. */
+  members(name: string): readonly string[] | undefined
   /** A group by its name, or a listed model by its id, with or without the provider prefix, including its `fidelity`. */
   model(id: string): Promise<Model | undefined>
   /**

@@ -1,19 +1,31 @@
-import type { ApiError, BalancePolicy, BudgetOf, KV, LimitOf, Target, TokensOf, UsageLedger } from '@turnpike/core'
+import type {
+  ApiError,
+  BalancePolicy,
+  BudgetOf,
+  KV,
+  LimitOf,
+  Router,
+  Target,
+  TokensOf,
+  UsageLedger,
+} from '@turnpike/core'
 import { firstIdOf, tokenLimit } from '@turnpike/core/internal'
 import type { Caller, UserCaller } from './caller.js'
 import { hasLimits, hasUser } from './caller.js'
 import { forbidden } from './errors.js'
 
-/** Whether a caller may use a model. */
-export function mayUse(caller: Caller, provider: string, model: string): boolean {
+/** Whether a caller may use a model: the key names it, or a group that has it. */
+export function mayUse(router: Router, caller: Caller, provider: string, model: string): boolean {
   const models = hasUser(caller) ? caller.key?.models : undefined
-  return !models || models.includes(model) || models.includes(`${provider}/${model}`)
+  const has = (ids: readonly string[] | undefined): boolean | undefined =>
+    ids?.includes(model) || ids?.includes(`${provider}/${model}`)
+  return !models || models.some((name) => has([name]) || has(router.members(name)))
 }
 
 /** The targets that a caller may use. @throws ApiError 403 where there are none */
-export function allowedTargets(caller: UserCaller, targets: Target[]): Target[] {
+export function allowedTargets(router: Router, caller: UserCaller, targets: Target[]): Target[] {
   if (!caller.key?.models) return targets
-  const allowed = targets.filter(({ provider, model }) => mayUse(caller, provider.id, model))
+  const allowed = targets.filter(({ provider, model }) => mayUse(router, caller, provider.id, model))
   if (allowed.length === 0) throw forbidden('This key may not be used for this model')
   return allowed
 }

@@ -165,7 +165,7 @@ export async function upstreamRequest(
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice
   const budgets = budgetsOf(payer)
-  const allowed = allowedTargets(payer, able)
+  const allowed = allowedTargets(router, payer, able)
   const targets = budgets.length > 0 ? pricedTargets(allowed, need) : allowed
   const target = targets[0]!
   const calls = need.calls ? Math.max(...targets.map(need.calls)) : 1

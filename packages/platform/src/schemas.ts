@@ -133,7 +133,7 @@ export const GatewayKey = v.object({
   name: v.string(),
   key: v.optional(v.string()),
   rate_limit: count,
-  /** The allowed models, each as an id or as `provider/id`. */
+  /** The allowed models, each as an id, as `provider/id` or as the name of a group. */
   models: v.optional(v.array(v.string())),
   budget: v.optional(Budget),
   expires_at: v.optional(time),

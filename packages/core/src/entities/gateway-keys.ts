@@ -31,7 +31,7 @@ export type GatewayKey = {
   rotated_at?: string
   /** The first of the keys that were rotated to this one, whose budget goes on; absent = this one. */
   first_id?: string
-  /** The allowed models, each as an id or as `provider/id`; absent = all. */
+  /** The allowed models, each as an id, as `provider/id` or as the name of a group; absent = all. */
   models?: string[]
   /** Limit on the cost of its requests; absent = none. */
   budget?: Budget
@@ -45,7 +45,7 @@ export interface KeyChange {
   rateLimit?: number
   /** When the key expires; default and null = never. */
   expiresAt?: Date | null
-  /** The allowed models, each as an id or as `provider/id`; default and null = all. */
+  /** The allowed models, each as an id, as `provider/id` or as the name of a group; default and null = all. */
   models?: string[] | null
   /** Limit on the cost of its requests; default and null = none. */
   budget?: Budget | null

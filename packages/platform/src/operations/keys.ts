@@ -154,7 +154,7 @@ const rateLimit = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_00
 
 /** Limits that a key may have or not. */
 const limits = {
-  /** The allowed models, each as an id or as `provider/id`; default all. */
+  /** The allowed models, each as an id, as `provider/id` or as the name of a group; default all. */
   models: v.nullish(
     v.pipe(v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(200))), v.nonEmpty(), v.maxLength(100)),
   ),

@@ -46,6 +46,12 @@ export function directory(byId: ReadonlyMap<string, Provider[]>, groups: Readonl
     return slash > 0 ? idOf(asked.slice(0, slash)) : undefined
   }
 
+  /** A model id whose prefix is the id of its provider, where it is an alias. */
+  const spelt = (asked: string): string => {
+    const prefix = prefixOf(asked)
+    return prefix === undefined ? asked : prefix + asked.slice(asked.indexOf('/'))
+  }
+
   /** The providers that list a model, else those to whose family it belongs. */
   const ownersOf = (known: Catalogue, model: string): string[] => {
     const listing = known.get(model)
@@ -90,5 +96,5 @@ export function directory(byId: ReadonlyMap<string, Provider[]>, groups: Readonl
     return able
   }
 
-  return { idOf, prefixOf, ownersOf, membersOf, placesOf, rotate }
+  return { idOf, prefixOf, spelt, ownersOf, membersOf, placesOf, rotate }
 }

@@ -57,7 +57,7 @@ export function createRouter(options: RouterOptions): Router {
     byId.set(id, [...(byId.get(id) ?? []), provider])
   }
 
-  const { idOf, prefixOf, ownersOf, membersOf, placesOf, rotate } = directory(byId, groups)
+  const { idOf, prefixOf, spelt, ownersOf, membersOf, placesOf, rotate } = directory(byId, groups)
 
   /** The models that the providers list themselves. */
   const ownModels = async (): Promise<Model[]> => {
@@ -189,6 +189,7 @@ export function createRouter(options: RouterOptions): Router {
       const all = await groupModels()
       return provider === undefined ? all : all.filter((group) => group.provider === idOf(provider))
     },
+    members: (name) => groups.get(name)?.map(spelt),
     async model(id) {
       const group = groups.has(id) && (await groupModels()).find((one) => one.id === id)
       if (group) return group

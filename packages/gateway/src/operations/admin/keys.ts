@@ -26,7 +26,7 @@ export const KeyList = v.object({
       expires_at: v.optional(v.string()),
       /** When the key was rotated; it then expires after the overlap. Absent = not rotated. */
       rotated_at: v.optional(v.string()),
-      /** The allowed models, each as an id or as `provider/id`; absent = all. */
+      /** The allowed models, each as an id, as `provider/id` or as the name of a group; absent = all. */
       models: v.optional(v.array(v.string())),
       /** Limit on the cost of its requests; absent = none. */
       budget: v.optional(Budget),
