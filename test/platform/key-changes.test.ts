@@ -48,6 +48,35 @@ worldSuite(
       expect(await asks(key)).toBe(200)
     })
 
+    it('give and take tokens per minute, of a key or of a user', async () => {
+      const [admin, dev] = [await world().signedIn('admin'), await world().signedIn('developer')]
+      const { id, key, ...made } = (await world().newKey(dev, { name: 'k', tokenLimit: 500 })).body
+      expect(made).toMatchObject({ token_limit: 500 })
+      const ask99 = async () => {
+        const { status, headers } = await ask('POST', '/v1/chat/completions', {
+          as: key!,
+          body: { ...chat, max_tokens: 99 },
+        })
+        return [status, headers.get('x-ratelimit-limit-tokens'), headers.get('x-ratelimit-remaining-tokens')]
+      }
+      expect(await ask99()).toEqual([200, '500', '400'])
+      expect((await patch(dev, id, { token_limit: 90 })).body).toMatchObject({ token_limit: 90 })
+      expect((await ask99()).slice(0, 2)).toEqual([429, '90'])
+      expect((await patch(dev, id, { tokenLimit: null })).body).not.toHaveProperty('token_limit')
+      expect(await ask99()).toEqual([200, null, null])
+      const set = (tokenLimit: unknown) =>
+        ask<object>('PATCH', `/api/users/${dev.id}`, { as: admin, body: { tokenLimit } })
+      expect((await set(50)).body).toMatchObject({ token_limit: 50 })
+      expect((await ask<object>('GET', '/api/account', { as: dev })).body).toMatchObject({ token_limit: 50 })
+      expect((await ask99()).slice(0, 2)).toEqual([429, '50'])
+      expect((await set(null)).body).not.toHaveProperty('token_limit')
+      expect((await ask99())[0]).toBe(200)
+      for (const wrong of [0, -1, 1.5, 1e10, '7']) {
+        const statuses = [(await set(wrong)).status, (await patch(dev, id, { tokenLimit: wrong })).status]
+        expect([wrong, ...statuses]).toEqual([wrong, 400, 400])
+      }
+    })
+
     it('are 400 for what is none, 404 for others, and 400 where the key is revoked', async () => {
       const [ada, bob] = [await world().signedIn('developer'), await world().signedIn('developer')]
       const { id } = (await world().newKey(ada)).body

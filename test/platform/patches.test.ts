@@ -9,14 +9,14 @@ const patches: Record<string, { fields: string[]; clears?: string[] }> = {
   'PATCH /api/account/role': { fields: ['role'] },
   'PATCH /api/users/{id}': {
     fields: ['email', 'firstName', 'first_name', 'lastName', 'last_name', 'username', 'role'],
-    clears: ['budget'],
+    clears: ['budget', 'tokenLimit', 'token_limit'],
   },
   'PATCH /api/users/{id}/balance': {
     fields: ['creditCoins', 'credit_coins', 'storageGb', 'storage_gb', 'extraProjects', 'extra_agents', 'extraAgents'],
   },
   'PATCH /api/keys/{id}': {
     fields: ['name', 'rateLimit', 'rate_limit'],
-    clears: ['models', 'budget', 'expiresAt', 'expires_at'],
+    clears: ['tokenLimit', 'token_limit', 'models', 'budget', 'expiresAt', 'expires_at'],
   },
   'PATCH /api/projects/{id}': { fields: ['name', 'teamType', 'team_type', 'color'], clears: ['description'] },
   'PATCH /api/tasks/{id}': {

@@ -13,6 +13,7 @@ import { firstIdOf, tokenLimit } from '@turnpike/core/internal'
 import type { Caller, UserCaller } from './caller.js'
 import { hasLimits, hasUser } from './caller.js'
 import { forbidden } from './errors.js'
+import type { TokenLimit } from './token-limits.js'
 
 /** Whether a caller may use a model: the key names it, or a group that has it. */
 export function mayUse(router: Router, caller: Caller, provider: string, model: string): boolean {
@@ -40,6 +41,17 @@ export function budgetsOf({ key, user }: UserCaller): LimitOf[] {
   if (key?.budget) budgets.push({ of: 'key', id: firstIdOf(key), budget: key.budget })
   if (user.budget) budgets.push({ of: 'user', id: user.id, budget: user.budget })
   return budgets
+}
+
+/** The limits of tokens a minute that apply to a request; undefined where there are none. */
+export function tokenLimitsOf({ key, user }: UserCaller): TokenLimit[] | undefined {
+  if (key?.token_limit === undefined && user.token_limit === undefined) return undefined
+  const limits: TokenLimit[] = []
+  if (key?.token_limit !== undefined)
+    limits.push({ name: `tokens of key ${firstIdOf(key)}`, perMinute: key.token_limit, whose: 'This key is' })
+  if (user.token_limit !== undefined)
+    limits.push({ name: `tokens of user ${user.id}`, perMinute: user.token_limit, whose: 'You are' })
+  return limits
 }
 
 /** The limit by the user's credits, where they are enforced. */

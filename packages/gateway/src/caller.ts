@@ -83,11 +83,16 @@ export function tokenAdmin(token: string): AuthenticateAdmin {
 const duration = (seconds: number): string =>
   seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
 
-/** Says what is left of a key's requests per minute, in OpenAI's headers (its reference, "Rate limits": "Rate limits in headers"). */
-function tellLimit(setHeader: Call['setHeader'], perMinute: number, { remaining, retryAfter }: RateLimit): void {
-  setHeader('x-ratelimit-limit-requests', String(perMinute))
-  if (remaining !== undefined) setHeader('x-ratelimit-remaining-requests', String(remaining))
-  setHeader('x-ratelimit-reset-requests', duration(retryAfter))
+/** Says what is left of requests or tokens per minute, in OpenAI's headers (its reference, "Rate limits": "Rate limits in headers"). */
+export function tellLimit(
+  setHeader: Call['setHeader'],
+  of: 'requests' | 'tokens',
+  perMinute: number,
+  { remaining, retryAfter }: RateLimit,
+): void {
+  setHeader(`x-ratelimit-limit-${of}`, String(perMinute))
+  if (remaining !== undefined) setHeader(`x-ratelimit-remaining-${of}`, String(remaining))
+  setHeader(`x-ratelimit-reset-${of}`, duration(retryAfter))
 }
 
 /** @throws ApiError 429 where a rate limit is exceeded */
@@ -128,7 +133,7 @@ export function callerOf(
     log({ key_id: id, user_id: holder.user.id })
     const own = limiter.consume(id, rate_limit)
     const limit = own instanceof Promise ? await own : own
-    tellLimit(setHeader, rate_limit, limit)
+    tellLimit(setHeader, 'requests', rate_limit, limit)
     refuseOver(limit, `This key is limited to ${rate_limit} requests per minute`)
     const together = allKeysOf(keyLimits, holder.user)
     if (together !== undefined) {
@@ -166,7 +171,7 @@ export const callCounter =
     for (const { name, perMinute } of limits) {
       const limit = await consumeMore(limiter, name, perMinute, calls)
       const { ok, retryAfter } = limit
-      if (name === key.id) tellLimit(setHeader, perMinute, limit)
+      if (name === key.id) tellLimit(setHeader, 'requests', perMinute, limit)
       if (ok) continue
       const message = `This key is limited to ${perMinute} requests per minute, and this one counts as ${calls}: ${why}`
       throw new ApiError(429, 'rate_limit_error', message, {

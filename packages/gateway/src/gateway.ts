@@ -50,7 +50,7 @@ export interface GatewayOptions
   keys?: GatewayKeys
   /** Usage records; default `usageLedger(kv)`. */
   ledger?: UsageLedger
-  /** Counts requests per key; default {@link memoryRateLimiter}, which is exact within one process. */
+  /** Counts requests and tokens per minute; default {@link memoryRateLimiter}, which is exact within one process. */
   rateLimiter?: RateLimiter
   /**
    * By the role of a user, the requests a minute of all their gateway keys together (`rateLimit`), whatever the keys were made with; default 600
@@ -170,6 +170,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ledger,
     attribute: attribution(kv, { now }),
     countCalls: callCounter(rateLimiter, keyLimitsOf(options.keyLimits)),
+    rateLimiter,
     watches,
     firstEventMs,
     wholeAnswerMs,

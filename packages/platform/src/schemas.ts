@@ -28,6 +28,9 @@ export const wellFormed = v.check(
 /** A name or a title in a body. */
 export const Name = v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), v.maxLength(NAME_LENGTH), wellFormed)
 
+/** Tokens per minute in a body. */
+export const TokenLimit = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000_000))
+
 /** A longer text in a body. */
 export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH), wellFormed)
 
@@ -44,6 +47,8 @@ export const User = v.object({
   provider: v.string(),
   /** Limit on the cost of the user's requests; absent = none. */
   budget: v.optional(Budget),
+  /** Tokens per minute of the user's requests; absent = any number. */
+  token_limit: v.optional(count),
   deleted_at: nullableTime,
   created_at: time,
 })
@@ -133,6 +138,8 @@ export const GatewayKey = v.object({
   name: v.string(),
   key: v.optional(v.string()),
   rate_limit: count,
+  /** Tokens of prompts and completions per minute. */
+  token_limit: v.optional(count),
   /** The allowed models, each as an id, as `provider/id` or as the name of a group. */
   models: v.optional(v.array(v.string())),
   budget: v.optional(Budget),

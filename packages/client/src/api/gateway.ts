@@ -881,6 +881,7 @@ export interface components {
                 user_id: string;
                 user: string | null;
                 rate_limit: number;
+                token_limit?: number;
                 revoked: boolean;
                 /** @constant */
                 suspended?: true;

@@ -861,6 +861,7 @@ export interface components {
                 /** @enum {string} */
                 per?: "day" | "month";
             };
+            token_limit?: number;
             deleted_at: string | null;
             /** Format: date-time */
             created_at: string;
@@ -943,6 +944,7 @@ export interface components {
             name: string;
             key?: string;
             rate_limit: number;
+            token_limit?: number;
             models?: string[];
             budget?: {
                 usd: number;
@@ -1179,6 +1181,7 @@ export interface components {
                 usd: number;
                 per?: ("day" | "month") | null;
             } | null;
+            tokenLimit?: number | null;
         };
         UserPatch: {
             email?: string;
@@ -1191,6 +1194,7 @@ export interface components {
                 usd: number;
                 per?: ("day" | "month") | null;
             } | null;
+            tokenLimit?: number | null;
         };
         BalancePatch: {
             creditCoins?: number;
@@ -1207,6 +1211,7 @@ export interface components {
         NewKey: {
             name: string;
             rateLimit?: number | null;
+            tokenLimit?: number | null;
             models?: string[] | null;
             budget?: {
                 usd: number;
@@ -1217,6 +1222,7 @@ export interface components {
         KeyPatch: {
             name?: string;
             rateLimit?: number;
+            tokenLimit?: number | null;
             models?: string[] | null;
             budget?: {
                 usd: number;

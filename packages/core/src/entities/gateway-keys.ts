@@ -24,6 +24,8 @@ export type GatewayKey = {
   user_id: string
   /** Requests per minute. */
   rate_limit: number
+  /** Tokens of prompts and completions per minute; absent = any number. */
+  token_limit?: number
   revoked: boolean
   /** When the key expires; absent = never. */
   expires_at?: string
@@ -43,6 +45,8 @@ export interface KeyChange {
   name?: string
   /** Requests per minute; default {@link DEFAULT_RATE_LIMIT}. */
   rateLimit?: number
+  /** Tokens of prompts and completions per minute; default and null = any number. */
+  tokenLimit?: number | null
   /** When the key expires; default and null = never. */
   expiresAt?: Date | null
   /** The allowed models, each as an id, as `provider/id` or as the name of a group; default and null = all. */
@@ -124,13 +128,15 @@ export const firstIdOf = ({ id, first_id = id }: GatewayKey): string => first_id
 
 /** A key with what it is given; null takes a limit away. */
 function changedKey(key: GatewayKey, change: KeyChange): GatewayKey {
-  const { models: formerModels, budget: formerBudget, expires_at: formerEnd, ...kept } = key
-  const { name = key.name, rateLimit = key.rate_limit, models = formerModels, budget = formerBudget } = change
+  const { token_limit, models: formerModels, budget: formerBudget, expires_at: formerEnd, ...kept } = key
+  const { name = key.name, rateLimit = key.rate_limit, tokenLimit = token_limit } = change
+  const { models = formerModels, budget = formerBudget } = change
   const end = change.expiresAt === undefined ? formerEnd : change.expiresAt?.toISOString()
   return {
     ...kept,
     name,
     rate_limit: rateLimit,
+    ...(tokenLimit != null && { token_limit: tokenLimit }),
     ...(end !== undefined && { expires_at: end }),
     ...(models && { models }),
     ...(budget && { budget }),

@@ -87,11 +87,13 @@ export async function updateUser(kv: KV, id: string, fields: UserChange, act: Ac
         also.set.push({ key: emailKey(email), value: id })
       }
     }
-    const { role, budget, ...others } = fields
+    const { role, budget, token_limit, ...others } = fields
     const changed = { ...(role === undefined ? user : withRole(user, role, role)), ...others }
     if (email !== undefined) changed.email = email
     if (budget === null) delete changed.budget
     else if (budget) changed.budget = budget
+    if (token_limit === null) delete changed.token_limit
+    else if (token_limit !== undefined) changed.token_limit = token_limit
     return { user: changed, also }
   })
 }

@@ -26,7 +26,7 @@ import { forbidden, found, notFound } from '../errors.js'
 import { defined } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { GatewayKey, IdParams, KeysUsage, wellFormed } from '../schemas.js'
+import { GatewayKey, IdParams, KeysUsage, TokenLimit, wellFormed } from '../schemas.js'
 import { dateOf, periodOf, Time } from '../time.js'
 import { none, sum, usageView } from '../usage.js'
 
@@ -137,10 +137,22 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logsOwn,
 
 export type KeyOperations = ReturnType<typeof keyOperations>
 
-const keyView = ({ id, name, rate_limit, models, budget, expires_at, rotated_at, revoked, created_at }: StoredKey) => ({
+const keyView = ({
   id,
   name,
   rate_limit,
+  token_limit,
+  models,
+  budget,
+  expires_at,
+  rotated_at,
+  revoked,
+  created_at,
+}: StoredKey) => ({
+  id,
+  name,
+  rate_limit,
+  ...(token_limit !== undefined && { token_limit }),
   ...(models && { models }),
   ...(budget && { budget }),
   ...(expires_at !== undefined && { expires_at }),
@@ -154,6 +166,8 @@ const rateLimit = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_00
 
 /** Limits that a key may have or not. */
 const limits = {
+  /** Tokens of prompts and completions per minute; default any number. */
+  tokenLimit: v.nullish(TokenLimit),
   /** The allowed models, each as an id, as `provider/id` or as the name of a group; default all. */
   models: v.nullish(
     v.pipe(v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(200))), v.nonEmpty(), v.maxLength(100)),
@@ -176,12 +190,13 @@ export const NewKey = v.object({
 export const KeyPatch = v.object({ name: v.optional(name), rateLimit: v.optional(rateLimit), ...limits })
 
 /** Other spellings of fields. */
-const aliases = { rate_limit: 'rateLimit', expires_at: 'expiresAt' }
+const aliases = { rate_limit: 'rateLimit', token_limit: 'tokenLimit', expires_at: 'expiresAt' }
 
 /** What a key is given by a body; null takes a limit away. */
 const changeOf = ({
   name,
   rateLimit,
+  tokenLimit,
   models,
   budget,
   expiresAt,
@@ -189,6 +204,7 @@ const changeOf = ({
   defined({
     name,
     rateLimit: rateLimit ?? undefined,
+    tokenLimit,
     models,
     budget: budget && budgetOf(budget),
     expiresAt: expiresAt == null ? expiresAt : dateOf(expiresAt),

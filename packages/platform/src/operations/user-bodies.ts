@@ -1,10 +1,10 @@
 import { budgetOf, Email, NewBudget, UserName } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { present } from '../given-fields.js'
-import { Role } from '../schemas.js'
+import { Role, TokenLimit } from '../schemas.js'
 
 /** Other spellings of fields. */
-export const aliases = { first_name: 'firstName', last_name: 'lastName' }
+export const aliases = { first_name: 'firstName', last_name: 'lastName', token_limit: 'tokenLimit' }
 
 /** The fields of a user from a body. */
 export const fieldsOf = ({
@@ -14,8 +14,9 @@ export const fieldsOf = ({
   username,
   role,
   budget,
+  tokenLimit,
 }: v.InferOutput<typeof NewUser | typeof UserPatch>) => ({
-  ...present({ email, first_name: firstName, last_name: lastName, username, role }),
+  ...present({ email, first_name: firstName, last_name: lastName, username, role, token_limit: tokenLimit }),
   ...(budget && { budget: budgetOf(budget) }),
 })
 
@@ -29,6 +30,8 @@ export const NewUser = v.object({
   role: v.nullish(Role),
   /** Limit on the cost of the user's requests; default none. */
   budget: v.nullish(NewBudget),
+  /** Tokens of prompts and completions per minute of the user's requests; default any number. */
+  tokenLimit: v.nullish(TokenLimit),
 })
 
 /** The body of PATCH /api/users/{id}: only fields to change. */
@@ -40,6 +43,8 @@ export const UserPatch = v.object({
   role: v.optional(Role),
   /** Limit on the cost of the user's requests; null removes it. */
   budget: v.nullish(NewBudget),
+  /** Tokens of prompts and completions per minute of the user's requests; null removes it. */
+  tokenLimit: v.nullish(TokenLimit),
 })
 
 const balance = 'is a part of the balance: PATCH /api/users/{id}/balance'

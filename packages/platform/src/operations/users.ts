@@ -103,8 +103,20 @@ export type UserOperations = ReturnType<typeof userOperations>
 
 /** The public form of a user (spec.md, "User (platform)"). */
 export const userView = (user: StoredUser): v.InferOutput<typeof User> => {
-  const { id, email, first_name, last_name, username, role, granted_role, provider, budget, deleted_at, created_at } =
-    user
+  const {
+    id,
+    email,
+    first_name,
+    last_name,
+    username,
+    role,
+    granted_role,
+    provider,
+    budget,
+    token_limit,
+    deleted_at,
+    created_at,
+  } = user
   const names = { first_name, last_name, username }
   return {
     id,
@@ -114,6 +126,7 @@ export const userView = (user: StoredUser): v.InferOutput<typeof User> => {
     ...(granted_role && { granted_role }),
     provider,
     ...(budget && { budget }),
+    ...(token_limit !== undefined && { token_limit }),
     deleted_at,
     created_at,
   }
@@ -189,7 +202,12 @@ export const usersUpdate = (users: UserOperations) =>
     output: User,
     errors: [404],
     async run(caller, { params: { id }, body }) {
-      const fields = { ...fieldsOf(body), ...(body.budget === null && { budget: null }) }
+      const { budget, tokenLimit } = body
+      const fields = {
+        ...fieldsOf(body),
+        ...(budget === null && { budget }),
+        ...(tokenLimit === null && { token_limit: tokenLimit }),
+      }
       const isEmpty = Object.keys(fields).length === 0
       const user = isEmpty ? await users.get(id) : await users.update(id, fields, { by: caller!.user.id })
       return userView(found('user', user))

@@ -19,6 +19,8 @@ export const KeyList = v.object({
       user: v.nullable(v.string()),
       /** Requests per minute. */
       rate_limit: v.number(),
+      /** Tokens per minute; absent = any number. */
+      token_limit: v.optional(v.number()),
       revoked: v.boolean(),
       /** Whether the key is refused because its owner is no developer any more; absent = it is not. */
       suspended: v.optional(v.literal(true)),
