@@ -16,8 +16,9 @@ const patches: Record<string, { fields: string[]; clears?: string[] }> = {
   },
   'PATCH /api/keys/{id}': {
     fields: ['name', 'rateLimit', 'rate_limit'],
-    clears: ['tokenLimit', 'token_limit', 'models', 'budget', 'expiresAt', 'expires_at'],
+    clears: ['tokenLimit', 'token_limit', 'models', 'budget', 'endUsers', 'end_users', 'expiresAt', 'expires_at'],
   },
+  'PATCH /api/keys/{id}/end-users/{endUser}': { fields: [], clears: ['budget', 'rateLimit', 'rate_limit'] },
   'PATCH /api/projects/{id}': { fields: ['name', 'teamType', 'team_type', 'color'], clears: ['description'] },
   'PATCH /api/tasks/{id}': {
     fields: ['status'],

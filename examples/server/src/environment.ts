@@ -133,6 +133,13 @@ const Environment = v.object({
   GEMINI_AUDIO: flag('GEMINI_AUDIO'),
   EXTRA_FIELDS: fieldPaths,
   HOLDS: flag('HOLDS'),
+  END_USER_HEADER: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'END_USER_HEADER must be the name of a header, such as X-OpenWebUI-User-Id'),
+      v.toLowerCase(),
+    ),
+  ),
   FIRST_EVENT_MS: integer('FIRST_EVENT_MS', 1, 86_400_000, FIRST_EVENT_MS),
   BETWEEN_EVENTS_MS: integer('BETWEEN_EVENTS_MS', 1, 86_400_000, BETWEEN_EVENTS_MS),
   WHOLE_ANSWER_MS: integer('WHOLE_ANSWER_MS', 1, 86_400_000, WHOLE_ANSWER_MS),

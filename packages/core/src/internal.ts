@@ -11,6 +11,7 @@ export * from './bytes.js'
 export * from './content-disposition.js'
 export {
   CALLS_AT_ONCE,
+  END_USER_LENGTH,
   ID_LENGTH,
   JSON_DEPTH,
   JSON_FIELDS,
@@ -54,7 +55,7 @@ export { consumeMore, granted } from './rate-limiter.js'
 export * from './revocable-cache.js'
 export { completionClasses, measureClasses, promptClasses, unitClasses } from './prices/price.js'
 export { undated } from './prices/price-table.js'
-export { firstIdOf } from './entities/gateway-keys.js'
+export { endUserBudget, endUserId, firstIdOf } from './entities/end-users.js'
 export { Budget, budgetOf, NewBudget } from './schemas/budget.js'
 export { CustomToolCall, jsonObject } from './schemas/chat.js'
 export { Email, UserName } from './schemas/user-fields.js'

@@ -23,7 +23,7 @@ export type Task = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription'
 /** The requirements of a request. */
 export interface Need {
   task: Task
-  request: { model: string; provider?: string | null | undefined }
+  request: { model: string; provider?: string | null | undefined; user?: unknown }
   /** The expected units on a target; used only to compare prices. */
   expected(target: Target): Units
   /** Tokens of the prompt and of one answer; used only when prices are compared. Default: not checked. */

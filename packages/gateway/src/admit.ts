@@ -2,6 +2,7 @@ import type {
   ApiError,
   BalancePolicy,
   BudgetOf,
+  EndUser,
   KV,
   LimitOf,
   Router,
@@ -9,7 +10,7 @@ import type {
   TokensOf,
   UsageLedger,
 } from '@turnpike/core'
-import { firstIdOf, tokenLimit } from '@turnpike/core/internal'
+import { endUserBudget, firstIdOf, tokenLimit } from '@turnpike/core/internal'
 import type { Caller, UserCaller } from './caller.js'
 import { hasLimits, hasUser } from './caller.js'
 import { forbidden } from './errors.js'
@@ -36,10 +37,12 @@ export const isLimited = ({ key, user }: UserCaller, balancePolicy: BalancePolic
   hasLimits(key) || user.budget !== undefined || balancePolicy === 'enforce'
 
 /** The budgets that apply to a request. */
-export function budgetsOf({ key, user }: UserCaller): LimitOf[] {
+export function budgetsOf({ key, user }: UserCaller, endUser: EndUser | undefined): LimitOf[] {
   const budgets: LimitOf[] = []
   if (key?.budget) budgets.push({ of: 'key', id: firstIdOf(key), budget: key.budget })
   if (user.budget) budgets.push({ of: 'user', id: user.id, budget: user.budget })
+  const ofEndUser = endUser && endUserBudget(endUser, key!)
+  if (ofEndUser) budgets.push(ofEndUser)
   return budgets
 }
 

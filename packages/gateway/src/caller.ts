@@ -47,9 +47,9 @@ export type AuthenticateAdmin = (exchange: Exchange) => Promise<Administrator | 
 /** The caller's name for the audit log. */
 export const actorOf = (caller: Caller): string => (hasUser(caller) ? caller.user.id : caller!.admin)
 
-/** Whether a key has a limit on models or money. */
+/** Whether a key has a limit on models or money, or is for the end users of an application. */
 export const hasLimits = (key: GatewayKey | undefined): boolean =>
-  key?.models !== undefined || key?.budget !== undefined
+  key?.models !== undefined || key?.budget !== undefined || key?.end_users !== undefined
 
 /** Whether the caller is an administrator. A key of one that has limits of its own was made for less: it is none. */
 export const isAdmin = (caller: Caller): boolean =>
@@ -96,7 +96,7 @@ export function tellLimit(
 }
 
 /** @throws ApiError 429 where a rate limit is exceeded */
-function refuseOver({ ok, retryAfter }: RateLimit, message: string): void {
+export function refuseOver({ ok, retryAfter }: RateLimit, message: string): void {
   if (!ok) throw new ApiError(429, 'rate_limit_error', message, { code: 'rate_limit_exceeded', retryAfter })
 }
 

@@ -57,6 +57,11 @@ export interface GatewayOptions
    * for developers and 1,000,000 for administrators. Keys of other users come from an operator: they have their own limit only.
    */
   keyLimits?: GivenKeyLimits
+  /**
+   * The header that names the end user of a request, before the body's `user`, for keys that tell end users apart, such as
+   * `x-openwebui-user-id`; default none.
+   */
+  endUserHeader?: string
   /** Authenticates administrators by another credential than a gateway key, such as {@link tokenAdmin}; default none. */
   authenticateAdmin?: AuthenticateAdmin
   /**
@@ -171,6 +176,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     attribute: attribution(kv, { now }),
     countCalls: callCounter(rateLimiter, keyLimitsOf(options.keyLimits)),
     rateLimiter,
+    keys,
     watches,
     firstEventMs,
     wholeAnswerMs,

@@ -1,5 +1,6 @@
 import type {
   BalancePolicy,
+  GatewayKeys,
   Hold,
   KV,
   Most,
@@ -17,6 +18,7 @@ import type { Call } from '@turnpike/http'
 import { allowedTargets, budgetsOf, creditsOf, overLimit, tokenLimitsOf, unpriced } from './admit.js'
 import type { callCounter, Caller, UserCaller } from './caller.js'
 import { LOGGED_MODEL } from './conventions.js'
+import { countEndUser, endUserOf } from './end-user.js'
 import type { RecordHead, Used } from './record.js'
 import { estimated, recordOf, tag } from './record.js'
 import { ratesOf } from './service-tier.js'
@@ -47,6 +49,9 @@ export interface UpstreamOptions {
   attribute: Attribute
   countCalls: ReturnType<typeof callCounter>
   rateLimiter: RateLimiter
+  keys: GatewayKeys
+  /** The header that names the end user, before the body's `user`; default none. */
+  endUserHeader?: string
   watches: UpstreamWatches
   /** Milliseconds until the first event of the upstream's stream. */
   firstEventMs: number
@@ -181,12 +186,14 @@ export async function upstreamRequest(
   const choice = router.candidates(need, call.requestId)
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice
-  const budgets = budgetsOf(payer)
   const allowed = allowedTargets(router, payer, able)
+  const endUser = key?.end_users && (await endUserOf(options.keys, key, need.request.user, call, options.endUserHeader))
+  const budgets = budgetsOf(payer, endUser)
   const targets = budgets.length > 0 ? pricedTargets(allowed, need) : allowed
   const target = targets[0]!
   const calls = need.calls ? Math.max(...targets.map(need.calls)) : 1
   if (calls > 1) await options.countCalls(payer, calls, call.setHeader)
+  if (endUser) await countEndUser(options.rateLimiter, key!, endUser, calls)
   const readying = ledger.ready()
   if (readying) await readying
 
@@ -202,6 +209,7 @@ export async function upstreamRequest(
     task,
   }
   if (considered) head.considered = considered
+  if (endUser) head.end_user = { key: endUser.key_id, id: endUser.id }
   const attributing = attribute(head)
   if (attributing) await attributing
 

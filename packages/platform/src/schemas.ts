@@ -132,6 +132,28 @@ export const Session = v.object({
   updated_at: time,
 })
 
+/** What the end users of a key may have each. */
+const EndUserRules = v.object({
+  /** Whether each request must name one, by `user`. */
+  required: v.optional(v.literal(true)),
+  budget: v.optional(Budget),
+  /** Requests per minute. */
+  rate_limit: v.optional(count),
+})
+
+/** Not in spec.md: an end user of a key, and what they have used. Limits of their own are in place of the key's. */
+export const EndUser = v.object({
+  id: v.string(),
+  budget: v.optional(Budget),
+  rate_limit: v.optional(count),
+  created_at: time,
+  requests: count,
+  prompt_tokens: count,
+  completion_tokens: count,
+  total_tokens: count,
+  cost_usd: v.number(),
+})
+
 /** spec.md, "GatewayKey". `key` is shown once, when it is created; the time of the last use in lists. Limits that a key does not have are absent. */
 export const GatewayKey = v.object({
   id,
@@ -143,6 +165,8 @@ export const GatewayKey = v.object({
   /** The allowed models, each as an id, as `provider/id` or as the name of a group. */
   models: v.optional(v.array(v.string())),
   budget: v.optional(Budget),
+  /** What its end users may have; absent = they are not told apart. */
+  end_users: v.optional(EndUserRules),
   expires_at: v.optional(time),
   /** When it was replaced; it then works until `expires_at`. */
   rotated_at: v.optional(time),

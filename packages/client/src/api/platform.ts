@@ -341,6 +341,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/keys/{id}/end-users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The end users of a gateway key, by their ids, with what each has used.
+         * @description For developers and administrators.
+         */
+        get: operations["endUsers.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys/{id}/end-users/{endUser}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes an end user of a gateway key, with the sums. Usage records stay.
+         * @description For developers and administrators.
+         */
+        delete: operations["endUsers.remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Gives an end user of a gateway key limits in place of those that the key has for each.
+         * @description For developers and administrators.
+         */
+        patch: operations["endUsers.update"];
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -951,6 +995,16 @@ export interface components {
                 /** @enum {string} */
                 per?: "day" | "month";
             };
+            end_users?: {
+                /** @constant */
+                required?: true;
+                budget?: {
+                    usd: number;
+                    /** @enum {string} */
+                    per?: "day" | "month";
+                };
+                rate_limit?: number;
+            };
             /** Format: date-time */
             expires_at?: string;
             /** Format: date-time */
@@ -1217,6 +1271,14 @@ export interface components {
                 usd: number;
                 per?: ("day" | "month") | null;
             } | null;
+            endUsers?: {
+                required?: boolean | null;
+                budget?: {
+                    usd: number;
+                    per?: ("day" | "month") | null;
+                } | null;
+                rate_limit?: number | null;
+            } | null;
             expiresAt?: string | null;
         };
         KeyPatch: {
@@ -1228,7 +1290,38 @@ export interface components {
                 usd: number;
                 per?: ("day" | "month") | null;
             } | null;
+            endUsers?: {
+                required?: boolean | null;
+                budget?: {
+                    usd: number;
+                    per?: ("day" | "month") | null;
+                } | null;
+                rate_limit?: number | null;
+            } | null;
             expiresAt?: string | null;
+        };
+        EndUserPatch: {
+            budget?: {
+                usd: number;
+                per?: ("day" | "month") | null;
+            } | null;
+            rateLimit?: number | null;
+        };
+        EndUser: {
+            id: string;
+            budget?: {
+                usd: number;
+                /** @enum {string} */
+                per?: "day" | "month";
+            };
+            rate_limit?: number;
+            /** Format: date-time */
+            created_at: string;
+            requests: number;
+            prompt_tokens: number;
+            completion_tokens: number;
+            total_tokens: number;
+            cost_usd: number;
         };
         NewSession: {
             label?: string | null;
@@ -2226,6 +2319,111 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "endUsers.list": {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    /** @description Where another page follows: its address, with rel="next". */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndUser"][];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "endUsers.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                endUser: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "endUsers.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                endUser: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rateLimit": 5
+                 *     }
+                 */
+                "application/json": components["schemas"]["EndUserPatch"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndUser"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            413: components["responses"]["Error413"];
             429: components["responses"]["Error429"];
             500: components["responses"]["Error500"];
             503: components["responses"]["Error503"];

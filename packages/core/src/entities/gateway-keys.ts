@@ -15,6 +15,8 @@ import { audit } from './audit.js'
 import type { Counts } from './counts.js'
 import { countEntries, counting, growth, ownedKey } from './counts.js'
 import type { User } from './users.js'
+import type { EndUserRules, EndUsers } from './end-users.js'
+import { endUsers, firstIdOf } from './end-users.js'
 import { getUser } from './users.js'
 
 /** A gateway key as stored under `gwkey/<id>`: spec.md's GatewayKey without the key value, of which only the SHA-256 is stored. */
@@ -33,6 +35,8 @@ export type GatewayKey = {
   rotated_at?: string
   /** The first of the keys that were rotated to this one, whose budget goes on; absent = this one. */
   first_id?: string
+  /** What its end users may have; absent = they are not told apart. */
+  end_users?: EndUserRules
   /** The allowed models, each as an id, as `provider/id` or as the name of a group; absent = all. */
   models?: string[]
   /** Limit on the cost of its requests; absent = none. */
@@ -53,6 +57,8 @@ export interface KeyChange {
   models?: string[] | null
   /** Limit on the cost of its requests; default and null = none. */
   budget?: Budget | null
+  /** What its end users may have; default and null = they are not told apart. */
+  endUsers?: EndUserRules | null
 }
 
 /** What the owner of a new or changed key may have. */
@@ -108,6 +114,7 @@ export interface GatewayKeys {
   ): Promise<(GatewayKey & { key: string }) | null>
   /** Revokes a key: immediately in this process, within five seconds in others. False if there is no key with this id. */
   revoke(id: string, act?: Act): Promise<boolean>
+  endUsers: EndUsers
   /** Reads a user again, whose role has changed, at the next request with each of the keys: the change counts at once in this process. */
   forget(userId: string): void
   /** Revokes all keys of a user. */
@@ -123,14 +130,17 @@ function newKey(): string {
     .replaceAll('=', '')}`
 }
 
-/** The id under which the budget of a key is counted: rotations keep it. */
-export const firstIdOf = ({ id, first_id = id }: GatewayKey): string => first_id
+/** @throws TypeError for a budget that is none */
+function checkBudgets({ budget, endUsers }: KeyChange): void {
+  checkBudget(budget ?? undefined)
+  checkBudget(endUsers?.budget)
+}
 
 /** A key with what it is given; null takes a limit away. */
 function changedKey(key: GatewayKey, change: KeyChange): GatewayKey {
-  const { token_limit, models: formerModels, budget: formerBudget, expires_at: formerEnd, ...kept } = key
+  const { token_limit, end_users, models: formerModels, budget: formerBudget, expires_at: formerEnd, ...kept } = key
   const { name = key.name, rateLimit = key.rate_limit, tokenLimit = token_limit } = change
-  const { models = formerModels, budget = formerBudget } = change
+  const { models = formerModels, budget = formerBudget, endUsers = end_users } = change
   const end = change.expiresAt === undefined ? formerEnd : change.expiresAt?.toISOString()
   return {
     ...kept,
@@ -140,6 +150,7 @@ function changedKey(key: GatewayKey, change: KeyChange): GatewayKey {
     ...(end !== undefined && { expires_at: end }),
     ...(models && { models }),
     ...(budget && { budget }),
+    ...(endUsers && { end_users: endUsers }),
   }
 }
 
@@ -228,7 +239,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       { rateLimit = DEFAULT_RATE_LIMIT, key = newKey(), atMost: keys, bytesAtMost: bytes, ...given },
       act = {},
     ) {
-      checkBudget(given.budget ?? undefined)
+      checkBudgets(given)
       if (!(await getUser(kv, userId))) throw new TypeError(`There is no user ${userId} to own the key`)
       const bare = {
         id: uuidv7(now()),
@@ -259,7 +270,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       return { items: entries.flatMap((entry, i) => (entry ? { ...entry.value, last_used_at: uses[i]! } : [])), next }
     },
     async update(id, fields, act = {}, { bytesAtMost: bytes } = {}) {
-      checkBudget(fields.budget ?? undefined)
+      checkBudgets(fields)
       const to = (key: GatewayKey): GatewayKey => {
         const changed = changedKey(key, fields)
         // Whoever has the value of a key that was replaced must not keep it.
@@ -290,6 +301,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
         return { ...record, key }
       }
     },
+    endUsers: endUsers(kv, now),
     forget,
     async revokeAll(userId, act = {}) {
       for await (const { key } of entriesOf(kv, userKeysOf(userId))) await revoke(key[2]!, act)

@@ -3,7 +3,8 @@ import { usageRecord } from '../../../../test/support/usage-record.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { usageLedger } from '../ledger/usage-ledger.js'
 import { verifyStore } from '../verify.js'
-import { firstIdOf, gatewayKeys } from './gateway-keys.js'
+import { firstIdOf } from './end-users.js'
+import { gatewayKeys } from './gateway-keys.js'
 import { createUser } from './users.js'
 
 const HOUR = 3_600_000

@@ -152,6 +152,7 @@ const entry = (record: UsageRecord): UsageEntry => ({
   timestamp: record.timestamp,
   request_id: record.request_id,
   key_id: record.key_id,
+  ...(record.end_user && { end_user: record.end_user.id }),
   conversation_id: record.conversation_id,
   task_id: record.task_id,
   project_id: record.project_id,

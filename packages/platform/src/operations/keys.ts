@@ -1,5 +1,7 @@
 import type {
   Act,
+  EndUserChange,
+  EndUserRules,
   GatewayKey as StoredKey,
   KeyChange,
   KeyInput,
@@ -12,6 +14,7 @@ import { DEFAULT_RATE_LIMIT, getUser } from '@turnpike/core'
 import {
   afterTurn,
   budgetOf,
+  endUserId,
   CALLS_AT_ONCE,
   hourOf,
   invalid,
@@ -80,6 +83,27 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logsOwn,
       }
     },
     list: (userId: string, page?: PageOptions) => keys.list(userId, page),
+    /** A page of the end users of a key of the user, with what each has used; null where the user has no such key. */
+    async endUsers(userId: string, id: string, page?: PageOptions) {
+      const key = await ownKey(userId, id)
+      if (!key) return null
+      const { items, next } = await keys.endUsers.list(key, page)
+      const totals = await ledger.totalsOfMany('end_user', items.map(endUserId))
+      return { items: items.map((endUser, i) => ({ endUser, totals: totals[i]! })), next }
+    },
+    /** Changes the limits of an end user of a key of the user; null where there is none. */
+    async updateEndUser(userId: string, id: string, endUser: string, change: EndUserChange) {
+      const key = await ownKey(userId, id)
+      const by = (await logsOwn('end-user.update', userId)) ? userId : undefined
+      const changed = key && (await keys.endUsers.update(key, endUser, change, { by, now: now() }))
+      return changed && { endUser: changed, totals: await ledger.totals('end_user', endUserId(changed)) }
+    },
+    /** Removes an end user of a key of the user, with the sums; usage records stay. False where there is none. */
+    async removeEndUser(userId: string, id: string, endUser: string): Promise<boolean> {
+      const key = await ownKey(userId, id)
+      const by = (await logsOwn('end-user.delete', userId)) ? userId : undefined
+      return key !== null && keys.endUsers.remove(key, endUser, { by, now: now() })
+    },
     /** Revokes a key of the user; also one that is revoked already. False if the user has no key with this id. */
     revoke: async (userId: string, id: string, act?: Act): Promise<boolean> =>
       (await ownKey(userId, id)) !== null && keys.revoke(id, act),
@@ -142,6 +166,7 @@ const keyView = ({
   name,
   rate_limit,
   token_limit,
+  end_users,
   models,
   budget,
   expires_at,
@@ -155,6 +180,7 @@ const keyView = ({
   ...(token_limit !== undefined && { token_limit }),
   ...(models && { models }),
   ...(budget && { budget }),
+  ...(end_users && { end_users }),
   ...(expires_at !== undefined && { expires_at }),
   ...(rotated_at !== undefined && { rotated_at }),
   revoked,
@@ -162,7 +188,8 @@ const keyView = ({
 })
 
 const name = v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), v.maxLength(200), wellFormed)
-const rateLimit = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))
+/** Requests per minute of a key or an end user in a body. */
+export const RateLimit = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))
 
 /** Limits that a key may have or not. */
 const limits = {
@@ -174,6 +201,14 @@ const limits = {
   ),
   /** Limit on the cost of its requests; default none. */
   budget: v.nullish(NewBudget),
+  /** What its end users may have each, whom requests name by `user`; default they are not told apart. */
+  endUsers: v.nullish(
+    v.strictObject({
+      required: v.nullish(v.boolean()),
+      budget: v.nullish(NewBudget),
+      rate_limit: v.nullish(RateLimit),
+    }),
+  ),
   /** Default never. */
   expiresAt: v.nullish(Time),
 }
@@ -182,15 +217,26 @@ const limits = {
 export const NewKey = v.object({
   name,
   /** Requests per minute; default 60. */
-  rateLimit: v.nullish(rateLimit),
+  rateLimit: v.nullish(RateLimit),
   ...limits,
 })
 
 /** The body of PATCH /api/keys/{id}: only fields to change; null takes a limit away. */
-export const KeyPatch = v.object({ name: v.optional(name), rateLimit: v.optional(rateLimit), ...limits })
+export const KeyPatch = v.object({ name: v.optional(name), rateLimit: v.optional(RateLimit), ...limits })
 
 /** Other spellings of fields. */
-const aliases = { rate_limit: 'rateLimit', token_limit: 'tokenLimit', expires_at: 'expiresAt' }
+const aliases = { rate_limit: 'rateLimit', token_limit: 'tokenLimit', end_users: 'endUsers', expires_at: 'expiresAt' }
+
+/** The rules of a body as they are stored. */
+const rulesOf = ({
+  required,
+  budget,
+  rate_limit,
+}: NonNullable<v.InferOutput<typeof KeyPatch>['endUsers']>): EndUserRules => ({
+  ...(required && { required }),
+  ...(budget && { budget: budgetOf(budget) }),
+  ...(rate_limit != null && { rate_limit }),
+})
 
 /** What a key is given by a body; null takes a limit away. */
 const changeOf = ({
@@ -199,6 +245,7 @@ const changeOf = ({
   tokenLimit,
   models,
   budget,
+  endUsers,
   expiresAt,
 }: v.InferOutput<typeof NewKey | typeof KeyPatch>): KeyChange =>
   defined({
@@ -207,6 +254,7 @@ const changeOf = ({
     tokenLimit,
     models,
     budget: budget && budgetOf(budget),
+    endUsers: endUsers && rulesOf(endUsers),
     expiresAt: expiresAt == null ? expiresAt : dateOf(expiresAt),
   })
 

@@ -32,6 +32,14 @@ export const KeyList = v.object({
       models: v.optional(v.array(v.string())),
       /** Limit on the cost of its requests; absent = none. */
       budget: v.optional(Budget),
+      /** What its end users may have; absent = they are not told apart. */
+      end_users: v.optional(
+        v.object({
+          required: v.optional(v.literal(true)),
+          budget: v.optional(Budget),
+          rate_limit: v.optional(v.number()),
+        }),
+      ),
       created_at: v.string(),
       /** Null = never. */
       last_used_at: v.nullable(v.string()),
