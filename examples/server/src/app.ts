@@ -181,6 +181,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     ...(environment.FAILOVER_STATUSES && { failoverStatuses: environment.FAILOVER_STATUSES }),
   })
   const keyLimits = { developer: { keys: environment.DEVELOPER_KEYS, rateLimit: environment.DEVELOPER_KEY_RATE_LIMIT } }
+  const cors = environment.CORS_ORIGINS && { cors: { origins: environment.CORS_ORIGINS } }
   const gateway = createGateway({
     router,
     kv,
@@ -191,6 +192,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     ledger: usageLedger(kv, { onLost: (records) => console.error(JSON.stringify({ lost_usage_records: records })) }),
     simulated,
     trustedHops,
+    ...cors,
     keyLimits,
     authenticateAdmin: administrators(environment.ADMIN_TOKEN, () => platform, {
       kv,
@@ -235,6 +237,7 @@ export async function createApp(environment: Environment, transport: Transport, 
     files: { blobs, ...filesOf(environment) },
     responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
     trustedHops,
+    ...cors,
     bodyMemory,
     onError: log.onError,
     onRequest: log.onRequest,

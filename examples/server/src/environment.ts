@@ -86,6 +86,23 @@ const fieldPaths = v.optional(
   ),
 )
 
+/** Origins as browsers send them: `https://app.example,http://localhost:5173`. */
+const origins = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform((text) => text.split(',').map((origin) => origin.trim())),
+    v.check(
+      (all) =>
+        all.every(
+          (text) =>
+            URL.canParse(text) && /^https?:[^*]*$/.test(text) && new URL(text).href === `${new URL(text).origin}/`,
+        ),
+      'CORS_ORIGINS must be origins, separated by commas, such as https://app.example,http://localhost:5173',
+    ),
+    v.transform((all) => all.map((text) => new URL(text).origin)),
+  ),
+)
+
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 
 /** One secret, or several of which the first is used and all are accepted. */
@@ -111,6 +128,7 @@ const Environment = v.object({
   WORKERS: integer('WORKERS', 1, 256, 1),
   BASE_URL: url('BASE_URL'),
   TRUSTED_HOPS: integer('TRUSTED_HOPS', 0, 100, 0),
+  CORS_ORIGINS: origins,
   LOG: v.optional(v.picklist(logLevels, `LOG must be one of ${logLevels.join(', ')}`), 'info'),
   OPENAI_API_KEY: apiKey('OPENAI_API_KEY'),
   OPENAI_BASE_URL: url('OPENAI_BASE_URL'),
