@@ -43,19 +43,18 @@ export async function holdTokens(
     const { name, perMinute, whose } = limit
     const state = await limiter.consume(name, perMinute, count)
     const { ok, retryAfter, remaining = Infinity } = state
-    if (!ok || !least || remaining < (least.state.remaining ?? Infinity)) least = { limit, state }
-    if (ok) {
-      held.push({ limit, until: now() + (retryAfter - 1) * 1_000 })
-      continue
+    if (!ok) {
+      settle(0)
+      tellLimit(setHeader, 'tokens', perMinute, state)
+      const message = `${whose} limited to ${perMinute} tokens per minute, and this request is expected to use ${count}`
+      throw new ApiError(429, 'rate_limit_error', message, {
+        code: 'rate_limit_exceeded',
+        retryAfter,
+        shouldRetry: count > perMinute ? false : undefined,
+      })
     }
-    settle(0)
-    tellLimit(setHeader, 'tokens', perMinute, state)
-    const message = `${whose} limited to ${perMinute} tokens per minute, and this request is expected to use ${count}`
-    throw new ApiError(429, 'rate_limit_error', message, {
-      code: 'rate_limit_exceeded',
-      retryAfter,
-      shouldRetry: count > perMinute ? false : undefined,
-    })
+    held.push({ limit, until: now() + (retryAfter - 1) * 1_000 })
+    if (!least || remaining < (least.state.remaining ?? Infinity)) least = { limit, state }
   }
   if (least) tellLimit(setHeader, 'tokens', least.limit.perMinute, least.state)
   return settle

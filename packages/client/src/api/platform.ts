@@ -349,7 +349,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The end users of a gateway key, by their ids, with what each has used.
+         * The end users of a gateway key, in the order in which ids are stored, with what each has used.
          * @description For developers and administrators.
          */
         get: operations["endUsers.list"];

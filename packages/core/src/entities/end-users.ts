@@ -48,7 +48,7 @@ export interface EndUserChange {
 export interface EndUsers {
   /** The end user with this id, who is made where there is none. @throws ApiError 403 where the key has {@link MOST_END_USERS} */
   find(key: GatewayKey, id: string): Promise<EndUser> | EndUser
-  /** Those of a key, by their ids. */
+  /** Those of a key, in the order in which ids are stored. */
   list(key: GatewayKey, page?: PageOptions): Promise<ListPage<EndUser>>
   /** @returns the stored end user; null where the key has none with this id. @throws TypeError for a budget that is none */
   update(key: GatewayKey, id: string, change: EndUserChange, act?: Act): Promise<EndUser | null>

@@ -24,7 +24,7 @@ const view = ({ id, budget, rate_limit, created_at }: StoredEndUser, totals: Usa
 export const endUsersList = (keys: KeyOperations) =>
   operation({
     id: 'endUsers.list',
-    summary: 'The end users of a gateway key, by their ids, with what each has used.',
+    summary: 'The end users of a gateway key, in the order in which ids are stored, with what each has used.',
     access: 'developer',
     params: IdParams,
     query: Paging,
