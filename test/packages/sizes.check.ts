@@ -66,11 +66,11 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['providers', 'import preset', 27_500, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 11_300, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 61_500, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 63_200, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
-    75_800,
+    78_100,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   ['dashboard', '/admin, with script and styles', 60_000, dashboard],
@@ -78,13 +78,13 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'script and styles of /docs', 12_000, async () => total(await docs(), (path) => path !== '/docs')],
   ['client', 'tarball', 40_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
-  ['core', 'tarball', 193_500, () => tarball('core')],
+  ['core', 'tarball', 201_000, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 164_500, () => tarball('gateway')],
+  ['gateway', 'tarball', 169_500, () => tarball('gateway')],
   ['http', 'tarball', 103_000, () => tarball('http')],
-  ['platform', 'tarball', 213_500, () => tarball('platform')],
-  ['providers', 'tarball', 465_000, () => tarball('providers')],
-  ['storage', 'tarball', 143_500, () => tarball('storage')],
+  ['platform', 'tarball', 221_000, () => tarball('platform')],
+  ['providers', 'tarball', 398_000, () => tarball('providers')],
+  ['storage', 'tarball', 145_000, () => tarball('storage')],
 ]
 
 const rows: object[] = []

@@ -67,8 +67,8 @@ describe('the documentation of the API', needs(programs.chromium), () => {
     it('filters them by what is typed after /', async () => {
       const { page } = visitor
       await page.keyboard.press('/')
-      await page.keyboard.type('post /api/keys')
-      expect(await page.locator('.op:visible').allInnerTexts()).toEqual([expect.stringContaining('/api/keys')])
+      await page.keyboard.type('post /api/sessions')
+      expect(await page.locator('.op:visible').allInnerTexts()).toEqual([expect.stringContaining('/api/sessions')])
       expect(await page.locator('#found').textContent()).toBe('1 operation found')
       await page.keyboard.press('Escape')
       expect(await page.locator('.op:visible').count()).toBeGreaterThan(70)

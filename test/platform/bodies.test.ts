@@ -18,7 +18,8 @@ const quotas = ['storageGb', 'storage_gb', 'extraProjects', 'extra_projects', 'e
 const ofProject = ['teamType', 'team_type', 'color', 'description']
 const ofTask = ['assignedAgentId', 'assigned_agent_id', 'requiresUserApproval', 'requires_user_approval']
 /** What is refused with a 400 that says where to go. */
-const elsewhere = ['name', 'budget', ...credits, ...quotas]
+const elsewhere = ['name', ...credits, ...quotas]
+const tokens = ['tokenLimit', 'token_limit']
 const names = ['firstName', 'first_name', 'lastName', 'last_name', 'username']
 
 /** Each route with a JSON body, typed by hand. */
@@ -29,12 +30,12 @@ const cases: Record<string, Case> = {
   'POST /api/users': {
     inherited: { role: 'admin', firstName: 'Eve', username: 'eve' },
     empty: 400,
-    takes: ['email', 'password', 'role', ...names, ...elsewhere],
+    takes: ['email', 'password', 'role', 'budget', ...tokens, ...names, ...elsewhere],
   },
   'PATCH /api/users/{id}': {
     inherited: { role: 'admin', last_name: 'Eve', username: 'eve' },
     empty: 200,
-    takes: ['email', 'role', ...names, 'password', ...elsewhere],
+    takes: ['email', 'role', 'budget', ...tokens, ...names, 'password', ...elsewhere],
   },
   'PATCH /api/users/{id}/balance': {
     inherited: { storageGb: 7, extra_agents: 7 },
@@ -49,7 +50,39 @@ const cases: Record<string, Case> = {
   'POST /api/keys': {
     inherited: { rateLimit: 7, budget: { usd: 1 }, models: ['gpt-4o'], expires_at: '2030-01-02T03:04:05.000Z' },
     empty: 400,
-    takes: ['name', 'rateLimit', 'rate_limit', 'models', 'budget', 'expiresAt', 'expires_at'],
+    takes: [
+      'name',
+      'rateLimit',
+      'rate_limit',
+      ...tokens,
+      'models',
+      'budget',
+      'endUsers',
+      'end_users',
+      'expiresAt',
+      'expires_at',
+    ],
+  },
+  'PATCH /api/keys/{id}': {
+    inherited: { rateLimit: 7, budget: { usd: 1 }, models: ['gpt-4o'], expires_at: '2030-01-02T03:04:05.000Z' },
+    empty: 200,
+    takes: [
+      'name',
+      'rateLimit',
+      'rate_limit',
+      ...tokens,
+      'models',
+      'budget',
+      'endUsers',
+      'end_users',
+      'expiresAt',
+      'expires_at',
+    ],
+  },
+  'PATCH /api/keys/{id}/end-users/{endUser}': {
+    inherited: { rateLimit: 7, budget: { usd: 1 } },
+    empty: 200,
+    takes: ['budget', 'rateLimit', 'rate_limit'],
   },
   'POST /api/sessions': {
     inherited: { expires_at: '2030-01-02T03:04:05.000Z' },
@@ -111,6 +144,10 @@ const wished: Record<string, unknown> = {
   used_before: -777,
   storage_gb: 777,
   budget: { usd: 777 },
+  token_limit: 777,
+  end_users: { rate_limit: 777 },
+  endUser: 'wished',
+  first_id: '00000000-0000-7000-8000-00000000ffff',
   models: ['wished'],
   key: 'gw-wished',
   rate_limit: 777,

@@ -4,7 +4,7 @@ import { needs } from '../support/needs.js'
 import { thorough } from '../support/scope.js'
 import { newProject } from './work.js'
 import type { SignedIn, World } from './world.js'
-import { startWorld } from './world.js'
+import { chat, startWorld } from './world.js'
 
 /** The stores that processes share. Only Redis outside of `npm run test:all`. */
 const stores = engines.filter(({ name }) => name === 'redis' || (thorough && name === 'postgres'))
@@ -55,6 +55,42 @@ describe.each(stores)('roles and limits of two processes on $name', ({ needed, c
       expect([up.status, (await there.newKey(dev)).status]).toEqual([403, 403])
       expect((await give('developer')).status).toBe(200)
       expect(await uses()).toEqual([200, 200])
+    })
+
+    it('threat 82: tokens beyond those of a minute, at once in two processes', async () => {
+      const { key } = (await worlds[0]!.newKey(admin, { name: 'k', tokenLimit: 350 })).body
+      let release!: () => void
+      const held = new Promise<void>((resolve) => (release = resolve))
+      const body = async function* () {
+        await held
+        yield '{}'
+      }
+      for (const world of worlds) world.fault = () => ({ status: 500, headers: {}, body: body() })
+      const seen: number[] = []
+      const send = async (i: number, max_tokens: number) => {
+        const { status } = await worlds[i % 2]!.ask('POST', '/v1/chat/completions', {
+          as: key!,
+          body: { ...chat, max_tokens },
+        })
+        seen.push(status)
+      }
+      const all = Array.from({ length: 12 }, (_, i) => send(i, 99))
+      try {
+        await expect.poll(() => seen, { timeout: 5_000 }).toEqual(Array(9).fill(429))
+      } finally {
+        release()
+        await Promise.all(all)
+        for (const world of worlds) world.fault = undefined
+      }
+      // What failed was given back, in both.
+      expect(seen.slice(9)).toEqual([502, 502, 502])
+      await expect
+        .poll(
+          async () =>
+            (await worlds[1]!.ask('POST', '/v1/chat/completions', { as: key!, body: { ...chat, max_tokens: 340 } }))
+              .status,
+        )
+        .toBe(200)
     })
 
     it('threat 35: limits that users raise themselves, at once in two processes', async () => {

@@ -9,10 +9,16 @@ const patches: Record<string, { fields: string[]; clears?: string[] }> = {
   'PATCH /api/account/role': { fields: ['role'] },
   'PATCH /api/users/{id}': {
     fields: ['email', 'firstName', 'first_name', 'lastName', 'last_name', 'username', 'role'],
+    clears: ['budget', 'tokenLimit', 'token_limit'],
   },
   'PATCH /api/users/{id}/balance': {
     fields: ['creditCoins', 'credit_coins', 'storageGb', 'storage_gb', 'extraProjects', 'extra_agents', 'extraAgents'],
   },
+  'PATCH /api/keys/{id}': {
+    fields: ['name', 'rateLimit', 'rate_limit'],
+    clears: ['tokenLimit', 'token_limit', 'models', 'budget', 'endUsers', 'end_users', 'expiresAt', 'expires_at'],
+  },
+  'PATCH /api/keys/{id}/end-users/{endUser}': { fields: [], clears: ['budget', 'rateLimit', 'rate_limit'] },
   'PATCH /api/projects/{id}': { fields: ['name', 'teamType', 'team_type', 'color'], clears: ['description'] },
   'PATCH /api/tasks/{id}': {
     fields: ['status'],
@@ -84,8 +90,6 @@ worldSuite('patches', (world) => {
     const wishes: [field: string, value: unknown, instead: string][] = [
       ['password', 'correct horse battery', 'npm run -s users -- password EMAIL'],
       ['password', null, 'setPassword'],
-      ['budget', { usd: 5 }, 'POST /v1/users'],
-      ['budget', null, 'POST /api/keys'],
       ['name', 'Ada', 'firstName'],
       ['creditCoins', 5, 'PATCH /api/users/{id}/balance'],
       ['credit_coins', 5, 'PATCH /api/users/{id}/balance'],
@@ -100,7 +104,7 @@ worldSuite('patches', (world) => {
       expect(body['error']).toContain(instead)
     }
     expect((await patch('PATCH /api/users/{id}', {})).body).toEqual(before)
-    for (const field of ['budget', 'name', 'credit_coins'])
+    for (const field of ['name', 'credit_coins'])
       expect(
         (
           await world().ask('POST', '/api/users', {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { SignedIn, World } from './world.js'
 import { newProject, newTask, patchTask } from './work.js'
-import { PASSWORD } from './world.js'
+import { chat, PASSWORD } from './world.js'
 
 /** Somebody who has one of everything. */
 export interface Owner extends SignedIn {
@@ -27,13 +27,16 @@ const newFile = (): FormData => {
   return form
 }
 
-/** Makes a developer, or a user of another role who was one, with a gateway key, a session, a project, a task, a message and a public file. */
+/** Makes a developer, or a user of another role who was one, with a gateway key that had the end user `ada`, a session, a project, a task, a message and a public file. */
 export async function newOwner(world: World, role: 'user' | 'developer' | 'admin' = 'developer'): Promise<Owner> {
   const as = await world.signedIn('developer', true)
   const key = await world.ask<{ id: string; key: string }>('POST', '/api/keys', {
     as,
     body: { name: 'k', rateLimit: 1_000_000 },
   })
+  await world.ask('PATCH', `/api/keys/${key.body.id}`, { as, body: { endUsers: {} } })
+  await world.ask('POST', '/v1/chat/completions', { as: key.body.key, body: { ...chat, user: 'ada' } })
+  await world.ask('PATCH', `/api/keys/${key.body.id}`, { as, body: { endUsers: null } })
   const session = await world.ask<{ id: string }>('POST', '/api/sessions', { as, body: {} })
   const project = await newProject(world, as)
   const task = await newTask(world, as, project.id)
@@ -90,6 +93,14 @@ export const requestsOf = ({
   'POST /api/keys': { path: '/api/keys', body: { name: 'k' } },
   'GET /api/keys': { path: '/api/keys' },
   'GET /api/keys/usage': { path: '/api/keys/usage' },
+  'PATCH /api/keys/{id}': { path: `/api/keys/${keyId}`, body: { name: 'kk' } },
+  'POST /api/keys/{id}/rotate': { path: `/api/keys/${keyId}/rotate` },
+  'GET /api/keys/{id}/end-users': { path: `/api/keys/${keyId}/end-users` },
+  'PATCH /api/keys/{id}/end-users/{endUser}': {
+    path: `/api/keys/${keyId}/end-users/ada`,
+    body: { rateLimit: 5 },
+  },
+  'DELETE /api/keys/{id}/end-users/{endUser}': { path: `/api/keys/${keyId}/end-users/ada` },
   'DELETE /api/keys/{id}': { path: `/api/keys/${keyId}` },
   'POST /api/sessions': { path: '/api/sessions', body: { label: 'l' } },
   'GET /api/sessions': { path: '/api/sessions' },

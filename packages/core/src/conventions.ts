@@ -55,6 +55,12 @@ export const PAGE_BYTES = 2 * 1024 * 1024
 /** Not shown: characters of the id of a user at most, because it is a part of storage keys. Longer ids of models are cut. */
 export const ID_LENGTH = 200
 
+/** Not shown: characters of the id of an end user at most: a `user` of a request. */
+export const END_USER_LENGTH = 128
+
+/** Not shown: end users of a key at most. */
+export const MOST_END_USERS = 10_000
+
 /** Not shown: upstream calls that one request makes at a time. */
 export const CALLS_AT_ONCE = 8
 

@@ -11,6 +11,7 @@ export * from './bytes.js'
 export * from './content-disposition.js'
 export {
   CALLS_AT_ONCE,
+  END_USER_LENGTH,
   ID_LENGTH,
   JSON_DEPTH,
   JSON_FIELDS,
@@ -52,12 +53,13 @@ export * from './options.js'
 export { parseUrl } from './parse-url.js'
 export * from './pieces.js'
 export { repeated } from './repeated.js'
-export { consumeMore } from './rate-limiter.js'
+export { consumeMore, granted } from './rate-limiter.js'
 export * from './revocable-cache.js'
 export { completionClasses, measureClasses, promptClasses, unitClasses } from './prices/price.js'
 export { tokensOf } from './prices/cost.js'
 export { undated } from './prices/price-table.js'
-export { Budget, NewBudget } from './schemas/budget.js'
+export { endUserBudget, endUserId, firstIdOf } from './entities/end-users.js'
+export { Budget, budgetOf, NewBudget } from './schemas/budget.js'
 export { CustomToolCall, jsonObject } from './schemas/chat.js'
 export { Email, UserName } from './schemas/user-fields.js'
 export { scrub, scrubPath } from './scrub.js'

@@ -3,35 +3,35 @@ export interface RateLimit {
   ok: boolean
   /** Seconds until the window ends: a whole number, at least 1. */
   retryAfter: number
-  /** Requests that are left in the window; absent where the limiter does not tell. */
+  /** What is left in the window; absent where the limiter does not tell. */
   remaining?: number
 }
 
-/** Counts requests, or other units, per key and minute. */
+/** Counts requests or tokens per key and minute. */
 export interface RateLimiter {
-  /**
-   * Counts `count` units (default 1) against `perMinute`: all of them, or none where there is no room. A negative number gives back what was
-   * counted, whatever the limit.
-   */
+  /** Counts one request, or `count` tokens, against `perMinute`: all of them or, where there is no room, none. */
   consume(key: string, perMinute: number, count?: number): RateLimit | Promise<RateLimit>
+  /**
+   * Corrects what was counted in the window that runs. More than 0 is counted as far as there is room, as it was used already; less is given back,
+   * at most what the window has.
+   */
+  adjust(key: string, perMinute: number, difference: number): unknown
 }
+
+/** How much of `count` a window takes that has used `used` of `perMinute`, as far as there is room; of less than 0, how much it gives back. */
+export const granted = (count: number, used: number, perMinute: number): number =>
+  Math.max(Math.min(count, 0), 0 - used, Math.min(count, perMinute - used))
 
 const WINDOW_MS = 60_000
 
-/**
- * Counts the calls of a request beyond its first one, which was counted as the request. None where there are more than a minute has, so that
- * a request which can never be admitted takes nothing from others.
- */
-export async function consumeMore(
-  limiter: RateLimiter,
+/** Counts the calls of a request beyond its first one, which was counted as the request. None where there are more than a minute has. */
+export const consumeMore = (
+  limiter: Pick<RateLimiter, 'consume'>,
   key: string,
   perMinute: number,
   calls: number,
-): Promise<RateLimit> {
-  if (calls > perMinute) return { ok: false, retryAfter: WINDOW_MS / 1_000 }
-  const all = await Promise.all(Array.from({ length: calls - 1 }, async () => limiter.consume(key, perMinute)))
-  return all.find(({ ok }) => !ok) ?? all.at(-1) ?? { ok: true, retryAfter: 1 }
-}
+): RateLimit | Promise<RateLimit> =>
+  calls > perMinute ? { ok: false, retryAfter: WINDOW_MS / 1_000 } : limiter.consume(key, perMinute, calls - 1)
 
 /** A rate limiter in memory, exact within one process: a fixed window per key, which begins with the key's first request. */
 export function memoryRateLimiter(options: { now?: () => number } = {}): RateLimiter {
@@ -39,19 +39,26 @@ export function memoryRateLimiter(options: { now?: () => number } = {}): RateLim
   const windows = new Map<string, { end: number; used: number }>()
   let sweepAt = 0
 
+  const consume = (key: string, perMinute: number, count = 1): RateLimit => {
+    const time = now()
+    if (time >= sweepAt) {
+      for (const [k, { end }] of windows) if (end <= time) windows.delete(k)
+      sweepAt = time + WINDOW_MS
+    }
+    let window = windows.get(key)
+    if (!window || window.end <= time) windows.set(key, (window = { end: time + WINDOW_MS, used: 0 }))
+    const ok = window.used + count <= perMinute
+    if (ok) window.used += count
+    const retryAfter = Math.max(1, Math.ceil((window.end - time) / 1000))
+    return { ok, retryAfter, remaining: Math.max(0, perMinute - window.used) }
+  }
+
   return {
-    consume(key, perMinute, count = 1) {
-      const time = now()
-      if (time >= sweepAt) {
-        for (const [k, { end }] of windows) if (end <= time) windows.delete(k)
-        sweepAt = time + WINDOW_MS
-      }
-      let window = windows.get(key)
-      if (!window || window.end <= time) windows.set(key, (window = { end: time + WINDOW_MS, used: 0 }))
-      const ok = count < 0 || window.used + count <= perMinute
-      if (ok) window.used += count
-      const retryAfter = Math.max(1, Math.ceil((window.end - time) / 1000))
-      return { ok, retryAfter, remaining: Math.max(0, perMinute - window.used) }
+    consume,
+    adjust(key, perMinute, difference) {
+      const window = windows.get(key)
+      if (window && window.end > now()) window.used += granted(difference, window.used, perMinute)
+      else if (difference > 0) consume(key, perMinute, Math.min(difference, perMinute))
     },
   }
 }

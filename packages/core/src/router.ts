@@ -26,7 +26,7 @@ export type Task = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription'
 /** The requirements of a request. */
 export interface Need {
   task: Task
-  request: { model: string; provider?: string | null | undefined; prompt_cache_key?: unknown }
+  request: { model: string; provider?: string | null | undefined; prompt_cache_key?: unknown; user?: unknown }
   /** The expected units on a target; used only to compare prices, and where a deployment has a limit of tokens. */
   expected(target: Target): Units
   /** How many calls a target needs; absent = one. */
@@ -161,6 +161,8 @@ export interface Router {
   models(filter?: { provider?: string | undefined }): Promise<Model[]>
   /** The groups of models that have a member, as models; or those of them whose first member is of one provider. */
   groups(filter?: { provider?: string | undefined }): Promise<Model[]>
+  /** The configured members of a group, with its fallbacks, each as an id or as `provider/id`; undefined where there is no such group. */
+  members(name: string): readonly string[] | undefined
   /** A group by its name, or a listed model by its id, with or without the provider prefix, including its `fidelity`. */
   model(id: string): Promise<Model | undefined>
   /**

@@ -1,6 +1,6 @@
 import { fixedPrices, priceTable } from '@turnpike/core'
-import { anthropic, createRouter, openai } from '@turnpike/providers'
-import { fakeAnthropic, fakeOpenAI } from '@turnpike/providers/testing'
+import { anthropic, createRouter, google, openai } from '@turnpike/providers'
+import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import { completion, errorOf, withKey } from '../../../test/support/gateway.js'
 
@@ -104,6 +104,41 @@ it('holds under a budget the most that a fallback may cost', async () => {
   const { ask, holds } = await withKey({ budget: { usd: 1 } }, { router })
   for (const model of ['cheap', 'any']) expect((await ask({ model, max_tokens: 100 })).status).toBe(200)
   expect(await Promise.all(held)).toEqual([[100_000], [5_000_000]])
+})
+
+describe('a key restricted to a group', () => {
+  const groups = {
+    any: ['gpt-4o-mini', 'gemini/gemini-2.5-flash'],
+    other: ['gpt-4o', 'gpt-4o-mini'],
+    'gpt-5': ['gpt-4o'],
+  }
+  const grouped = (models: string[]) => {
+    const providers = [
+      openai({ apiKey: 'sk', transport: fakeOpenAI().transport }),
+      google({ apiKey: 'sk', transport: fakeGoogle().transport }),
+    ]
+    return withKey({ models }, { router: createRouter({ providers, groups }) })
+  }
+
+  it('may use the group and each of its members, and lists them', async () => {
+    const { ask, send, init } = await grouped(['any'])
+    for (const model of ['any', 'gpt-4o-mini', 'openai/gpt-4o-mini', 'gemini-2.5-flash', 'gemini/gemini-2.5-flash'])
+      expect([model, (await ask({ model })).status]).toEqual([model, 200])
+    const list = (await (await send('GET', '/v1/models', undefined, init)).json()) as { data: { id: string }[] }
+    expect(list.data.map(({ id }) => id).toSorted()).toEqual(['any', 'gemini-2.5-flash', 'gpt-4o-mini', 'other'])
+    expect((await send('GET', '/v1/models/gpt-4o', undefined, init)).status).toBe(404)
+  })
+
+  it('threat 81: models beyond those of a key, by names of groups', async () => {
+    const { ask, records } = await grouped(['any'])
+    for (const model of ['gpt-4o', 'openai/gpt-4o', 'any/gpt-4o', 'gpt-5', 'constructor', '__proto__'])
+      expect([model, (await ask({ model })).status]).not.toEqual([model, 200])
+    // Of another group only what is a member of the own one as well.
+    expect((await ask({ model: 'other' })).status).toBe(200)
+    expect((await records()).map(({ model }) => model)).toEqual(['gpt-4o-mini'])
+    const strange = await grouped(['constructor', '__proto__', 'any/gpt-4o-mini', 'gone'])
+    for (const model of ['gpt-4o-mini', 'any', 'gone']) expect((await strange.ask({ model })).status).not.toBe(200)
+  })
 })
 
 describe('a key with an expiry time', () => {

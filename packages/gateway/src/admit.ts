@@ -1,8 +1,20 @@
-import type { ApiError, BalancePolicy, BudgetOf, KV, LimitOf, Target, TokensOf, UsageLedger } from '@turnpike/core'
-import { tokenLimit } from '@turnpike/core/internal'
+import type {
+  ApiError,
+  BalancePolicy,
+  BudgetOf,
+  EndUser,
+  KV,
+  LimitOf,
+  Router,
+  Target,
+  TokensOf,
+  UsageLedger,
+} from '@turnpike/core'
+import { endUserBudget, firstIdOf, tokenLimit } from '@turnpike/core/internal'
 import type { Caller, UserCaller } from './caller.js'
 import { hasLimits, hasUser } from './caller.js'
 import { forbidden } from './errors.js'
+import type { TokenLimit } from './token-limits.js'
 
 /** The names of a model among those of a key. Ollama's tag `latest` is the same as none. */
 function namesOf(provider: string, model: string): string[] {
@@ -11,10 +23,12 @@ function namesOf(provider: string, model: string): string[] {
   return [...ids, ...ids.map((id) => `${provider}/${id}`)]
 }
 
-/** Whether a caller may use a model. */
-export function mayUse(caller: Caller, provider: string, model: string): boolean {
+/** Whether a caller may use a model: the key names it, or a group that has it. */
+export function mayUse(router: Router, caller: Caller, provider: string, model: string): boolean {
   const models = hasUser(caller) ? caller.key?.models : undefined
-  return !models || namesOf(provider, model).some((name) => models.includes(name))
+  const names = namesOf(provider, model)
+  const has = (ids: readonly string[] = []): boolean => names.some((name) => ids.includes(name))
+  return !models || has(models) || models.some((name) => has(router.members(name)))
 }
 
 /** Whether targets remain, and not only fallbacks, which are for what others have refused. @param all those that there were: fallbacks are last */
@@ -22,9 +36,9 @@ export const isServed = (targets: Target[], all: Target[]): boolean =>
   targets.length > 0 && (targets[0]!.fallback === undefined || all[0]!.fallback !== undefined)
 
 /** The targets that a caller may use. @throws ApiError 403 where there are none, or fallbacks only */
-export function allowedTargets(caller: UserCaller, targets: Target[]): Target[] {
+export function allowedTargets(router: Router, caller: UserCaller, targets: Target[]): Target[] {
   if (!caller.key?.models) return targets
-  const allowed = targets.filter(({ provider, model }) => mayUse(caller, provider.id, model))
+  const allowed = targets.filter(({ provider, model }) => mayUse(router, caller, provider.id, model))
   if (!isServed(allowed, targets)) throw forbidden('This key may not be used for this model')
   return allowed
 }
@@ -34,11 +48,24 @@ export const isLimited = ({ key, user }: UserCaller, balancePolicy: BalancePolic
   hasLimits(key) || user.budget !== undefined || balancePolicy === 'enforce'
 
 /** The budgets that apply to a request. */
-export function budgetsOf({ key, user }: UserCaller): LimitOf[] {
+export function budgetsOf({ key, user }: UserCaller, endUser: EndUser | undefined): LimitOf[] {
   const budgets: LimitOf[] = []
-  if (key?.budget) budgets.push({ of: 'key', id: key.id, budget: key.budget })
+  if (key?.budget) budgets.push({ of: 'key', id: firstIdOf(key), budget: key.budget })
   if (user.budget) budgets.push({ of: 'user', id: user.id, budget: user.budget })
+  const ofEndUser = endUser && endUserBudget(endUser, key!)
+  if (ofEndUser) budgets.push(ofEndUser)
   return budgets
+}
+
+/** The limits of tokens a minute that apply to a request; undefined where there are none. */
+export function tokenLimitsOf({ key, user }: UserCaller): TokenLimit[] | undefined {
+  if (key?.token_limit === undefined && user.token_limit === undefined) return undefined
+  const limits: TokenLimit[] = []
+  if (key?.token_limit !== undefined)
+    limits.push({ name: `tokens of key ${firstIdOf(key)}`, perMinute: key.token_limit, whose: 'This key is' })
+  if (user.token_limit !== undefined)
+    limits.push({ name: `tokens of user ${user.id}`, perMinute: user.token_limit, whose: 'You are' })
+  return limits
 }
 
 /** The limit by the user's credits, where they are enforced. */

@@ -142,6 +142,7 @@ describe('the rate limit', () => {
     const asked: unknown[] = []
     const rateLimiter = {
       consume: async (key: string, perMinute: number) => (asked.push([key, perMinute]), { ok: false, retryAfter: 5 }),
+      adjust: () => undefined,
     }
     const { send, keyId } = await testGateway({ rateLimiter, rateLimit: 7 })
     const response = await send('GET', '/v1/models')
@@ -185,7 +186,7 @@ describe("OpenAI's headers of the rate limit", () => {
   it('are absent without a key, and where the limiter does not tell', async () => {
     const { gateway } = await testGateway()
     expect(told(await gateway.fetch(new Request('https://gw.example/health')))).toEqual([null, null, null])
-    const rateLimiter = { consume: () => ({ ok: true, retryAfter: 60 }) }
+    const rateLimiter = { consume: () => ({ ok: true, retryAfter: 60 }), adjust: () => undefined }
     const { send } = await testGateway({ rateLimiter, rateLimit: 3 })
     expect(told(await send('GET', '/v1/models'))).toEqual(['3', null, '1m0s'])
   })

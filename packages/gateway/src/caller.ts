@@ -47,9 +47,9 @@ export type AuthenticateAdmin = (exchange: Exchange) => Promise<Administrator | 
 /** The caller's name for the audit log. */
 export const actorOf = (caller: Caller): string => (hasUser(caller) ? caller.user.id : caller!.admin)
 
-/** Whether a key has a limit on models or money. */
+/** Whether a key has a limit on models or money, or is for the end users of an application. */
 export const hasLimits = (key: GatewayKey | undefined): boolean =>
-  key?.models !== undefined || key?.budget !== undefined
+  key?.models !== undefined || key?.budget !== undefined || key?.end_users !== undefined
 
 /** Whether the caller is an administrator. A key of one that has limits of its own was made for less: it is none. */
 export const isAdmin = (caller: Caller): boolean =>
@@ -83,15 +83,20 @@ export function tokenAdmin(token: string): AuthenticateAdmin {
 const duration = (seconds: number): string =>
   seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
 
-/** Says what is left of a key's requests per minute, in OpenAI's headers (its reference, "Rate limits": "Rate limits in headers"). */
-function tellLimit(setHeader: Call['setHeader'], perMinute: number, { remaining, retryAfter }: RateLimit): void {
-  setHeader('x-ratelimit-limit-requests', String(perMinute))
-  if (remaining !== undefined) setHeader('x-ratelimit-remaining-requests', String(remaining))
-  setHeader('x-ratelimit-reset-requests', duration(retryAfter))
+/** Says what is left of requests or tokens per minute, in OpenAI's headers (its reference, "Rate limits": "Rate limits in headers"). */
+export function tellLimit(
+  setHeader: Call['setHeader'],
+  of: 'requests' | 'tokens',
+  perMinute: number,
+  { remaining, retryAfter }: RateLimit,
+): void {
+  setHeader(`x-ratelimit-limit-${of}`, String(perMinute))
+  if (remaining !== undefined) setHeader(`x-ratelimit-remaining-${of}`, String(remaining))
+  setHeader(`x-ratelimit-reset-${of}`, duration(retryAfter))
 }
 
 /** @throws ApiError 429 where a rate limit is exceeded */
-function refuseOver({ ok, retryAfter }: RateLimit, message: string): void {
+export function refuseOver({ ok, retryAfter }: RateLimit, message: string): void {
   if (!ok) throw new ApiError(429, 'rate_limit_error', message, { code: 'rate_limit_exceeded', retryAfter })
 }
 
@@ -128,7 +133,7 @@ export function callerOf(
     log({ key_id: id, user_id: holder.user.id })
     const own = limiter.consume(id, rate_limit)
     const limit = own instanceof Promise ? await own : own
-    tellLimit(setHeader, rate_limit, limit)
+    tellLimit(setHeader, 'requests', rate_limit, limit)
     refuseOver(limit, `This key is limited to ${rate_limit} requests per minute`)
     const together = allKeysOf(keyLimits, holder.user)
     if (together !== undefined) {
@@ -166,7 +171,7 @@ export const callCounter =
     for (const { name, perMinute } of limits) {
       const limit = await consumeMore(limiter, name, perMinute, calls)
       const { ok, retryAfter } = limit
-      if (name === key.id) tellLimit(setHeader, perMinute, limit)
+      if (name === key.id) tellLimit(setHeader, 'requests', perMinute, limit)
       if (ok) continue
       const message = `This key is limited to ${perMinute} requests per minute, and this one counts as ${calls}: ${why}`
       throw new ApiError(429, 'rate_limit_error', message, {

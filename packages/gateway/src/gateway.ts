@@ -53,13 +53,18 @@ export interface GatewayOptions
   keys?: GatewayKeys
   /** Usage records; default `usageLedger(kv)`. */
   ledger?: UsageLedger
-  /** Counts requests per key; default {@link memoryRateLimiter}, which is exact within one process. */
+  /** Counts requests and tokens per minute; default {@link memoryRateLimiter}, which is exact within one process. */
   rateLimiter?: RateLimiter
   /**
    * By the role of a user, the requests a minute of all their gateway keys together (`rateLimit`), whatever the keys were made with; default 600
    * for developers and 1,000,000 for administrators. Keys of other users come from an operator: they have their own limit only.
    */
   keyLimits?: GivenKeyLimits
+  /**
+   * The header that names the end user of a request, before the body's `user`, for keys that tell end users apart, such as
+   * `x-openwebui-user-id`; default none.
+   */
+  endUserHeader?: string
   /** Authenticates administrators by another credential than a gateway key, such as {@link tokenAdmin}; default none. */
   authenticateAdmin?: AuthenticateAdmin
   /**
@@ -176,6 +181,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     ledger,
     attribute: attribution(kv, { now }),
     countCalls: callCounter(rateLimiter, keyLimitsOf(options.keyLimits)),
+    rateLimiter,
+    keys,
     watches,
     firstEventMs,
     wholeAnswerMs,

@@ -135,7 +135,7 @@ export class Guarding<T extends Task = Task> {
   async admit(need: Need): Promise<void> {
     const { call, caller, options } = this
     const { targets } = await options.router.candidates(need)
-    allowedTargets(caller, targets)
+    allowedTargets(options.router, caller, targets)
     const { by } = this.inPlace!
     call.log({ task: need.task, requested_model: need.request.model.slice(0, LOGGED_MODEL), guard: by })
     call.setHeader('x-gateway-answered-by', by)

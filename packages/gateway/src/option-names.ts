@@ -38,6 +38,7 @@ export const optionNames: OptionNames<GatewayOptions> = {
   maxConcurrentPerKey: false,
   maxLoopDelayMs: false,
   imageModels: false,
+  endUserHeader: false,
   guards: false,
   guardMs: false,
   toPng: false,

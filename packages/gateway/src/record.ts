@@ -39,7 +39,7 @@ export const sentOf = (units: Units): Units =>
   Object.fromEntries(Object.entries(units).filter(([name]) => !madeClasses.has(name)))
 
 /** The fields of a record that are known before the request is sent. */
-export type RecordHead = Tagged & Pick<UsageRecord, 'request_id' | 'key_id' | 'task' | 'considered'>
+export type RecordHead = Tagged & Pick<UsageRecord, 'request_id' | 'key_id' | 'end_user' | 'task' | 'considered'>
 
 /** The fields of a record that are known when the request has ended. */
 export type RecordEnd = Pick<UsageRecord, 'attempts' | 'outcome' | 'latency_ms' | 'first_token_ms' | 'timestamp'>
@@ -83,6 +83,7 @@ export function recordOf(
     first_token_ms,
     timestamp,
   }
+  if (head.end_user) record.end_user = head.end_user
   if (in_conversation) record.in_conversation = true
   if (in_task) record.in_task = true
   if (in_project) record.in_project = true

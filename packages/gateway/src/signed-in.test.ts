@@ -294,7 +294,7 @@ describe('limits', () => {
 
   it('of keys do not apply', async () => {
     const consume = vi.fn(() => Promise.resolve({ ok: false, retryAfter: 1 }))
-    const { ask } = await setUp({ rateLimiter: { consume } })
+    const { ask } = await setUp({ rateLimiter: { consume, adjust: () => undefined } })
     expect((await ask()).status).toBe(200)
     expect(consume).not.toHaveBeenCalled()
   })

@@ -105,6 +105,7 @@ function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promis
   const { prompt_tokens, completion_tokens, cost_nano_usd: nano } = made
   call.log({ outcome, attempts, prompt_tokens, completion_tokens, cost_usd: toUsd(nano ?? 0) })
   if (nano === null) call.log({ unpriced: true })
+  upstream.settle?.(made.tokens)
   if (first_token_ms !== null) call.log({ first_token_ms })
   return options.ledger.append(made, hold).then(() => ({ cost: toUsd(nano ?? 0), priced: nano !== null }))
 }
@@ -128,8 +129,11 @@ async function recordFailure(upstream: UpstreamRequest, error: unknown): Promise
   if (spent) await record(upstream, metered(spent, 'partial', tier), outcome)
   else if (isCharged(upstream, error))
     await record(upstream, estimated(unitsOfFailure(upstream, outcome), tier), outcome)
-  // A hold that cannot be dropped now is settled later, like that of a crashed process.
-  else if (hold) await options.ledger.drop(hold).catch(() => undefined)
+  else {
+    upstream.settle?.(0)
+    // A hold that cannot be dropped now is settled later, like that of a crashed process.
+    if (hold) await options.ledger.drop(hold).catch(() => undefined)
+  }
 }
 
 /** Reads an answer, which its upstream bills. @throws UpstreamError if that fails, whatever was thrown */

@@ -1,14 +1,30 @@
-import type { BalancePolicy, Hold, KV, Most, Need, Note, Router, Target, Units, UsageLedger } from '@turnpike/core'
+import type {
+  BalancePolicy,
+  GatewayKeys,
+  Hold,
+  KV,
+  Most,
+  Need,
+  Note,
+  RateLimiter,
+  Router,
+  Target,
+  Units,
+  UsageLedger,
+} from '@turnpike/core'
 import { cost } from '@turnpike/core'
 import type { Attribute } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
-import { allowedTargets, budgetsOf, creditsOf, isServed, overLimit, unpriced } from './admit.js'
+import { allowedTargets, budgetsOf, creditsOf, isServed, overLimit, tokenLimitsOf, unpriced } from './admit.js'
 import type { callCounter, Caller, UserCaller } from './caller.js'
 import { LOGGED_MODEL } from './conventions.js'
+import { countEndUser, endUserOf } from './end-user.js'
 import type { GuardOptions } from './guards.js'
 import type { RecordHead, Used } from './record.js'
 import { estimated, recordOf, tag } from './record.js'
 import { ratesOf } from './service-tier.js'
+import type { SettleTokens } from './token-limits.js'
+import { holdTokens } from './token-limits.js'
 import type { UpstreamWatch, UpstreamWatches } from './upstream-watch.js'
 
 /** The documentation that all operations which call an upstream share. */
@@ -35,6 +51,10 @@ export interface UpstreamOptions extends GuardOptions {
   balancePolicy: BalancePolicy
   attribute: Attribute
   countCalls: ReturnType<typeof callCounter>
+  rateLimiter: RateLimiter
+  keys: GatewayKeys
+  /** The header that names the end user, before the body's `user`; default none. */
+  endUserHeader?: string
   watches: UpstreamWatches
   /** Milliseconds until the first event of the upstream's stream. */
   firstEventMs: number
@@ -82,6 +102,8 @@ export interface UpstreamRequest {
   /** Whether the caller asked for the `x-gateway-…` headers (`X-Gateway-Explain: true`). */
   readonly explained: boolean
   readonly hold: Hold | undefined
+  /** Corrects the tokens a minute by what was used; undefined where they are not limited. */
+  readonly settle: SettleTokens | undefined
   readonly watch: UpstreamWatch
   readonly started: number
   /** The target that it was sent to last; `notes` are the fields that did not reach it as they were given. */
@@ -153,7 +175,7 @@ function pricedTargets(targets: Target[], need: PricedNeed): Target[] {
 /**
  * Finds the targets of a request, checks the key's models, the budgets and the credits, and places a hold where one is needed.
  * @param ownNotes notes on fields that apply whichever provider serves the request
- * @throws ApiError 403 for a model, a budget or the credits, 429 for more calls than the caller may make, and what the router or the ledger fail with
+ * @throws ApiError 403 for a model, a budget or the credits, 429 for more calls or tokens than the caller may have in a minute, and what the router or the ledger fail with
  */
 export async function upstreamRequest(
   options: UpstreamOptions,
@@ -172,12 +194,14 @@ export async function upstreamRequest(
   const choice = router.candidates(need, call.requestId, sessionOf(call, need, payer))
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice
-  const budgets = budgetsOf(payer)
-  const allowed = allowedTargets(payer, able)
+  const allowed = allowedTargets(router, payer, able)
+  const endUser = key?.end_users && (await endUserOf(options.keys, key, need.request.user, call, options.endUserHeader))
+  const budgets = budgetsOf(payer, endUser)
   const targets = budgets.length > 0 ? pricedTargets(allowed, need) : allowed
   const target = targets[0]!
   const calls = need.calls ? Math.max(...targets.map(need.calls)) : 1
   if (calls > 1) await options.countCalls(payer, calls, call.setHeader)
+  if (endUser) await countEndUser(options.rateLimiter, key!, endUser, calls)
   const readying = ledger.ready()
   if (readying) await readying
 
@@ -193,11 +217,19 @@ export async function upstreamRequest(
     task,
   }
   if (considered) head.considered = considered
+  if (endUser) head.end_user = { key: endUser.key_id, id: endUser.id }
   const attributing = attribute(head)
   if (attributing) await attributing
 
   const limits = budgets
   if (balancePolicy === 'enforce') limits.push(await creditsOf(payer, kv))
+  const minute = tokenLimitsOf(payer)
+  let settle: SettleTokens | undefined
+  if (minute) {
+    const { usage } = estimated(need.expected(target))
+    const expected = usage.prompt_tokens + usage.completion_tokens
+    settle = await holdTokens(options.rateLimiter, minute, expected, call.setHeader, now)
+  }
   let hold: Hold | undefined
   if (holds || limits.length > 0) {
     const estimate = recordOf(head, target, dearUse(need.expected(target), need, target), {
@@ -207,9 +239,14 @@ export async function upstreamRequest(
       first_token_ms: null,
       timestamp: new Date(now()).toISOString(),
     })
-    const held = await ledger.hold(estimate, limits, limits.length > 0 ? mostOf(need, targets) : undefined)
-    if (!held) throw await overLimit(limits, estimate.cost_nano_usd ?? 0, ledger)
-    hold = held
+    try {
+      const held = await ledger.hold(estimate, limits, limits.length > 0 ? mostOf(need, targets) : undefined)
+      if (!held) throw await overLimit(limits, estimate.cost_nano_usd ?? 0, ledger)
+      hold = held
+    } catch (error) {
+      settle?.(0)
+      throw error
+    }
   }
   return {
     options,
@@ -220,6 +257,7 @@ export async function upstreamRequest(
     targets,
     explained: call.header('x-gateway-explain') === 'true',
     hold,
+    settle,
     watch: watches.watch(call, drainMsOf(options, need, limits.length > 0)),
     started,
     target,

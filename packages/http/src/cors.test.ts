@@ -24,7 +24,7 @@ describe('corsHeaders', () => {
       vary: 'origin',
       'access-control-allow-origin': 'http://localhost:3000',
       'access-control-expose-headers':
-        'x-request-id, retry-after, x-should-retry, x-gateway-warnings, x-gateway-fallback, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, link, etag, x-message-id, x-reply-id',
+        'x-request-id, retry-after, x-should-retry, x-gateway-warnings, x-gateway-fallback, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, link, etag, x-message-id, x-reply-id',
     })
   })
 

@@ -123,6 +123,7 @@ describe('the defaults', () => {
           limits.push(perMinute)
           return { ok: false, retryAfter: 7 }
         },
+        adjust: () => undefined,
       },
       gateway: {
         keys: gatewayKeys(kv),

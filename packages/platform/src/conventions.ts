@@ -194,6 +194,9 @@ export const SELF_ROLE = 'user'
 /** Not shown: gateway keys of a user that are not revoked, by the role, and requests a minute of each and of all together. */
 export { KEY_LIMITS } from '@turnpike/core/internal'
 
+/** Not shown: seconds for which a gateway key that was rotated still works at most. */
+export const MOST_OVERLAP_S = 7 * 86_400
+
 /** Not shown: requests a minute of a signed-in user through `/api/gateway/v1` and for replies in conversations. */
 export const USER_RATE_LIMIT = 60
 

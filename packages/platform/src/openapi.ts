@@ -8,7 +8,8 @@ import { SignIn } from './operations/auth.js'
 import { BalanceAmounts, BalancePatch } from './operations/balances.js'
 import { NewMessage } from './operations/conversations.js'
 import { FilePatch, NewFile } from './operations/file-routes.js'
-import { NewKey } from './operations/keys.js'
+import { EndUserPatch } from './operations/end-users.js'
+import { KeyPatch, NewKey } from './operations/keys.js'
 import { NewProject, ProjectPatch } from './operations/projects.js'
 import { NewSession } from './operations/sessions.js'
 import { NewTask, TaskPatch } from './operations/tasks.js'
@@ -20,6 +21,7 @@ import {
   BrowserSession,
   Conversation,
   GatewayKey,
+  EndUser,
   KeysUsage,
   Message,
   Project,
@@ -84,6 +86,9 @@ const components = {
   BalancePatch: ours(BalancePatch),
   BalanceAmounts: ours(BalanceAmounts),
   NewKey: ours(NewKey),
+  KeyPatch: ours(KeyPatch),
+  EndUserPatch: ours(EndUserPatch),
+  EndUser: ours(EndUser),
   NewSession: ours(NewSession),
   NewProject: shown(NewProject, 'name teamType color description'),
   ProjectPatch: shown(ProjectPatch, 'name teamType color description'),

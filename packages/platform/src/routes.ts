@@ -7,7 +7,8 @@ import type { CheckSite } from './operations/auth.js'
 import { browserSession, jwks, refresh, signIn, signOut } from './operations/auth.js'
 import { balancesAdd, balancesGet, balancesSet, ownBalance, ownLimits } from './operations/balances.js'
 import { conversationClear, conversationGet, conversationReply, conversationSend } from './operations/conversations.js'
-import { keysCreate, keysList, keysRevoke, keysUsage } from './operations/keys.js'
+import { keysCreate, keysList, keysRevoke, keysRotate, keysUpdate, keysUsage } from './operations/keys.js'
+import { endUsersList, endUsersRemove, endUsersUpdate } from './operations/end-users.js'
 import { projectsCreate, projectsGet, projectsList, projectsRemove, projectsUpdate } from './operations/projects.js'
 import { resultsGet, resultsList } from './operations/results.js'
 import { sessionsCreate, sessionsGet, sessionsList } from './operations/sessions.js'
@@ -68,7 +69,12 @@ export function platformRoutes(
     route('POST', '/api/keys', keysCreate(keys), ours),
     route('GET', '/api/keys', keysList(keys), ours),
     route('GET', '/api/keys/usage', keysUsage(keys), ours),
+    route('PATCH', '/api/keys/{id}', keysUpdate(keys), ours),
     route('DELETE', '/api/keys/{id}', keysRevoke(keys), gone),
+    route('POST', '/api/keys/{id}/rotate', keysRotate(keys), ours),
+    route('GET', '/api/keys/{id}/end-users', endUsersList(keys), ours),
+    route('PATCH', '/api/keys/{id}/end-users/{endUser}', endUsersUpdate(keys), ours),
+    route('DELETE', '/api/keys/{id}/end-users/{endUser}', endUsersRemove(keys), gone),
     route('POST', '/api/sessions', sessionsCreate(operations.sessions), ours),
     route('GET', '/api/sessions', sessionsList(operations.sessions), ours),
     route('GET', '/api/sessions/{id}', sessionsGet(operations.sessions), ours),

@@ -28,6 +28,9 @@ export const wellFormed = v.check(
 /** A name or a title in a body. */
 export const Name = v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), v.maxLength(NAME_LENGTH), wellFormed)
 
+/** Tokens per minute in a body. */
+export const TokenLimit = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000_000))
+
 /** A longer text in a body. */
 export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH), wellFormed)
 
@@ -42,6 +45,10 @@ export const User = v.object({
   /** The highest role that an administrator granted; absent = `role`. */
   granted_role: v.optional(Role),
   provider: v.string(),
+  /** Limit on the cost of the user's requests; absent = none. */
+  budget: v.optional(Budget),
+  /** Tokens per minute of the user's requests; absent = any number. */
+  token_limit: v.optional(count),
   deleted_at: nullableTime,
   created_at: time,
 })
@@ -125,16 +132,44 @@ export const Session = v.object({
   updated_at: time,
 })
 
+/** What the end users of a key may have each. */
+const EndUserRules = v.object({
+  /** Whether each request must name one, by `user`. */
+  required: v.optional(v.literal(true)),
+  budget: v.optional(Budget),
+  /** Requests per minute. */
+  rate_limit: v.optional(count),
+})
+
+/** Not in spec.md: an end user of a key, and what they have used. Limits of their own are in place of the key's. */
+export const EndUser = v.object({
+  id: v.string(),
+  budget: v.optional(Budget),
+  rate_limit: v.optional(count),
+  created_at: time,
+  requests: count,
+  prompt_tokens: count,
+  completion_tokens: count,
+  total_tokens: count,
+  cost_usd: v.number(),
+})
+
 /** spec.md, "GatewayKey". `key` is shown once, when it is created; the time of the last use in lists. Limits that a key does not have are absent. */
 export const GatewayKey = v.object({
   id,
   name: v.string(),
   key: v.optional(v.string()),
   rate_limit: count,
-  /** The allowed models, each as an id or as `provider/id`. */
+  /** Tokens of prompts and completions per minute. */
+  token_limit: v.optional(count),
+  /** The allowed models, each as an id, as `provider/id` or as the name of a group. */
   models: v.optional(v.array(v.string())),
   budget: v.optional(Budget),
+  /** What its end users may have; absent = they are not told apart. */
+  end_users: v.optional(EndUserRules),
   expires_at: v.optional(time),
+  /** When it was replaced; it then works until `expires_at`. */
+  rotated_at: v.optional(time),
   revoked: v.boolean(),
   created_at: time,
   last_used_at: v.optional(nullableTime),

@@ -66,7 +66,7 @@ async function* acts(): AsyncGenerator<void> {
   const made = await keys.create(user, { name: 'k' })
   yield
   const rotated = await keys.rotate(made!.id)
-  await keys.setRateLimit(rotated!.id, 12_345)
+  await keys.update(rotated!.id, { rateLimit: 12_345 })
   yield
   await keys.revoke(made!.id)
   yield

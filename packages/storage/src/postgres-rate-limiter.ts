@@ -14,10 +14,10 @@ function takeStatement(table: string, window: number): string {
   // All expressions of a row use one reading of the clock, that of the proposed row (`excluded`).
   const live = `rate.ends_at > excluded.ends_at - interval '${window} ms'`
   const used = `case when ${live} then rate.used else 0 end`
-  const granted = `greatest(least(excluded.granted, 0), least(excluded.granted, excluded.per_minute - ${used}))`
+  const granted = `greatest(least(excluded.granted, 0), -(${used}), least(excluded.granted, excluded.per_minute - ${used}))`
   // Rows are locked in the order of their keys, which prevents deadlocks between processes.
   return `insert into ${table} as rate (key, per_minute, used, granted, ends_at)
-    select key, per_minute, least(count, per_minute), least(count, per_minute), clock_timestamp() + interval '${window} ms'
+    select key, per_minute, greatest(0, least(count, per_minute)), least(count, per_minute), clock_timestamp() + interval '${window} ms'
       from unnest($1::text[], $2::float8[], $3::float8[]) as want (key, per_minute, count) order by key collate "C"
     on conflict (key) do update set per_minute = excluded.per_minute, used = ${used} + ${granted}, granted = ${granted},
       ends_at = case when ${live} then rate.ends_at else excluded.ends_at end

@@ -208,4 +208,69 @@ export const rateLimiterContract: RateLimiterCase[] = [
       if (isTold) assert.equal((await limiter.consume(key, 8)).remaining, 2)
     },
   },
+  {
+    name: 'counts several at once: all of them, or none where there is no room',
+    async run(open) {
+      const limiter = await open()
+      const key = fresh()
+      const take = async (count: number) => {
+        const { ok, remaining = 0 } = await limiter.consume(key, 100, count)
+        return [ok, remaining]
+      }
+      assert.deepEqual(await take(60), [true, 40])
+      assert.deepEqual(await take(41), [false, 40])
+      // What was refused takes nothing from others, also in the same round trip.
+      const some = await Promise.all([take(50), take(30), take(50), take(10), take(1)])
+      assert.deepEqual(
+        some.map(([ok]) => ok),
+        [false, true, false, true, false],
+      )
+      assert.equal((await limiter.consume(fresh(), 100, 101)).ok, false)
+    },
+  },
+  {
+    name: 'corrects what was counted, within the limit',
+    async run(open) {
+      const limiter = await open()
+      const key = fresh()
+      await limiter.consume(key, 100, 80)
+      assert.equal((await limiter.consume(key, 100, 40)).ok, false)
+      await limiter.adjust(key, 100, -50)
+      assert.equal((await limiter.consume(key, 100, 40)).ok, true)
+      await limiter.adjust(key, 100, 29)
+      assert.equal((await limiter.consume(key, 100, 2)).ok, false)
+      await limiter.adjust(key, 100, 1_000)
+      assert.equal((await limiter.consume(key, 100, 1)).ok, false)
+      await limiter.adjust(key, 100, -1_000)
+      assert.deepEqual(
+        [await limiter.consume(key, 100, 101), await limiter.consume(key, 100, 100)].map(({ ok }) => ok),
+        [false, true],
+      )
+      const other = fresh()
+      await limiter.adjust(other, 100, -10)
+      assert.deepEqual(
+        [await limiter.consume(other, 100, 101), await limiter.consume(other, 100, 90)].map(({ ok }) => ok),
+        [false, true],
+      )
+      const late = fresh()
+      await limiter.adjust(late, 100, 1_000)
+      assert.equal((await limiter.consume(late, 100, 1)).ok, false)
+    },
+  },
+  {
+    name: 'shares what is counted at once and given back between all users of the store',
+    async run(open) {
+      const limiters = await Promise.all([open(), open(), open()])
+      const key = fresh()
+      const all = async () => {
+        const limits = await Promise.all(Array.from({ length: 60 }, (_, i) => limiters[i % 3]!.consume(key, 100, 7)))
+        return passed(limits)
+      }
+      const first = await all()
+      // What one of them could not take as a whole may be in its hands for a moment, where another would have had room.
+      assert.ok(first <= 14 && first >= 12, `${first} of 14`)
+      await Promise.all(Array.from({ length: first }, (_, i) => limiters[i % 3]!.adjust(key, 100, -7)))
+      assert.equal((await limiters[1]!.consume(key, 100, 100)).ok, true)
+    },
+  },
 ]

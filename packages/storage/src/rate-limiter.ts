@@ -1,4 +1,4 @@
-/** Requests per minute, counted in a store that several processes share. @module */
+/** Requests and tokens per minute, counted in a store that several processes share. @module */
 import type { RateLimit, RateLimiter } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
 import { encodeKey } from '@turnpike/core/internal'
@@ -6,11 +6,12 @@ import { encodeKey } from '@turnpike/core/internal'
 /** A `RateLimiter` that is exact over all processes that share its store. */
 export interface SharedRateLimiter extends RateLimiter {
   /**
-   * Counts `count` units (default 1) against `perMinute`, all or none; a negative number gives back. Rejects if the store fails; they may have
-   * been counted then. Where there is no room for all, some of them may count for others until the next round trip.
+   * Counts one request, or `count` tokens, against `perMinute`. Rejects if the store fails; they may have been counted then.
    * @throws TypeError if `key` is too long for a store
    */
   consume(key: string, perMinute: number, count?: number): RateLimit | Promise<RateLimit>
+  /** Resolves once the window is corrected. Rejects if the store fails. */
+  adjust(key: string, perMinute: number, difference: number): Promise<unknown>
   /** Waits for pending requests and releases the store. The client or pool that was passed in stays open. */
   close(): Promise<void>
 }
@@ -24,18 +25,18 @@ export interface RateLimiterOptions {
 /** Default length of a window in milliseconds. */
 export const WINDOW = 60_000
 
-/** The requests of one key in one round trip. */
+/** The requests or tokens of one key in one round trip. */
 export interface Want {
   /** Encoded by `encodeKey`, so that every store can hold it. */
   key: string
   perMinute: number
-  /** Their units; below zero to give back. */
+  /** Less than 0 is given back. */
   count: number
 }
 
 /** The result of a {@link Want}. */
 export interface Taken {
-  /** How many of the units were within the limit, and have been counted. What is given back is granted whatever the limit. */
+  /** How much was within the limit, and has been counted: `granted` of `@turnpike/core`. */
   granted: number
   /** How many more the window has room for. */
   left: number
@@ -56,6 +57,8 @@ interface Caller {
   key: string
   perMinute: number
   count: number
+  /** Whether a part of `count` is taken where there is no room for all. */
+  part: boolean
   resolve(limit: RateLimit): void
   reject(error: unknown): void
 }
@@ -66,7 +69,7 @@ const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
 
 /**
  * A rate limiter on `store`, with one round trip in flight: requests that arrive meanwhile share the next one, so many cost as much as one.
- * An exhausted key is refused without a round trip until its window ends.
+ * A key without a request left is refused without a round trip until its window ends.
  */
 export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
   let callers: Caller[] = []
@@ -95,37 +98,32 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
       const { granted, left, endsInMs } = taken[i]!
       const retryAfter = seconds(endsInMs)
       const all = group.get(key)!
-      // Where others want more than one unit, less may fit, and something may be given back.
-      if (granted < count && all.every(({ count }) => count === 1))
+      // Tokens may be given back before the window ends, also by another process.
+      if (granted < count && all.every((one) => one.count === 1))
         exhausted.set(key, { perMinute, earliest: sentAt + endsInMs, latest: receivedAt + endsInMs })
-      let room = granted
-      for (const caller of all) {
-        const ok = granted === count || caller.count <= room
-        if (ok) room -= caller.count
-        caller.resolve({ ok, retryAfter, remaining: Math.max(0, left + room) })
+      // What is given back is not distributed.
+      let rest = Math.max(0, granted)
+      for (const { count: wanted, part, resolve } of all) {
+        const ok = wanted <= rest
+        rest -= ok ? Math.max(0, wanted) : part ? rest : 0
+        resolve({ ok, retryAfter, remaining: left + rest })
       }
-      if (room > 0) giveBack(key, room)
+      if (rest > 0) void ask(key, perMinute, -rest, true).catch(() => undefined)
     }
   }
 
-  /** Gives back units of a grant that was too small for who is left. A failure of the store is forgotten: they count until their window ends. */
-  const giveBack = (key: string, units: number): void =>
-    void callers.push({
-      key,
-      perMinute: Number.MAX_SAFE_INTEGER,
-      count: -units,
-      resolve: () => undefined,
-      reject: () => undefined,
-    })
-
-  /** Takes the requests of the next round trip, by key. Requests of a key with a different limit wait for the one after. */
+  /** Takes the requests of the next round trip, by key. Those of a key with a different limit, or that give back, wait for the one after. */
   const nextGroup = (): Map<string, Caller[]> => {
     const group = new Map<string, Caller[]>()
     const rest: Caller[] = []
     for (const caller of callers) {
       const same = group.get(caller.key)
       if (!same) group.set(caller.key, [caller])
-      else (same[0]!.perMinute === caller.perMinute ? same : rest).push(caller)
+      else {
+        const [first] = same as [Caller]
+        const isAlike = first.perMinute === caller.perMinute && first.count < 0 === caller.count < 0
+        ;(isAlike ? same : rest).push(caller)
+      }
     }
     callers = rest
     return group
@@ -150,20 +148,23 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
     flushing = undefined
   }
 
+  const ask = (key: string, perMinute: number, count: number, part: boolean): Promise<RateLimit> =>
+    new Promise((resolve, reject) => {
+      if (closed) throw new StorageError('The store is closed', 'none')
+      callers.push({ key, perMinute, count, part, resolve, reject })
+      flushing ??= flush()
+    })
+
   return {
     consume(name, perMinute, count = 1) {
       const key = encodeKey([name])
       const over = exhausted.get(key)
       const time = performance.now()
-      if (count < 0) exhausted.delete(key)
-      else if (over && perMinute <= over.perMinute && time < over.earliest)
+      if (over && count === 1 && perMinute <= over.perMinute && time < over.earliest)
         return { ok: false, retryAfter: seconds(over.latest - time), remaining: 0 }
-      return new Promise((resolve, reject) => {
-        if (closed) throw new StorageError('The store is closed', 'none')
-        callers.push({ key, perMinute, count, resolve, reject })
-        flushing ??= flush()
-      })
+      return ask(key, perMinute, count, false)
     },
+    adjust: (name, perMinute, difference) => ask(encodeKey([name]), perMinute, difference, true),
     close() {
       closed ??= (async () => {
         await flushing

@@ -13,8 +13,8 @@ export interface RedisRateLimiterOptions extends RateLimiterOptions {
 }
 
 /**
- * KEYS: the counter of each key. ARGV: the window in milliseconds, then the limit and the units of each key, below zero to give back.
- * Returns for each key how many units were granted, how many are left, and the milliseconds until its window ends, when its counter expires.
+ * KEYS: the counter of each key. ARGV: the window in milliseconds, then the limit and the count of each key.
+ * Returns for each key how much was granted, how much is left, and the milliseconds until its window ends, when its counter expires.
  */
 const TAKE: Script = {
   name: 'take',
@@ -23,7 +23,7 @@ local taken = {}
 for i, key in ipairs(KEYS) do
   local limit, count = tonumber(ARGV[2 * i]), tonumber(ARGV[2 * i + 1])
   local used = redis.call('GET', key)
-  local granted = math.max(math.min(count, 0), math.min(count, limit - (used or 0)))
+  local granted = math.max(math.min(count, 0), 0 - (used or 0), math.min(count, limit - (used or 0)))
   if not used then
     redis.call('SET', key, granted, 'PX', ARGV[1])
   elseif granted ~= 0 then

@@ -1,3 +1,4 @@
+import { granted } from '@turnpike/core/internal'
 import type { RateLimiterOptions, SharedRateLimiter, Taken } from './rate-limiter.js'
 import { sharedRateLimiter, WINDOW } from './rate-limiter.js'
 import { openSqlite } from './sqlite-file.js'
@@ -35,9 +36,9 @@ export async function sqliteRateLimiter(file: string, options: RateLimiterOption
             used: 0,
             ends_at: time + window,
           }
-          const granted = Math.max(Math.min(count, 0), Math.min(count, perMinute - used))
-          put.run(key, used + granted, ends_at)
-          return { granted, left: Math.max(0, perMinute - used - granted), endsInMs: ends_at - time }
+          const taking = granted(count, used, perMinute)
+          put.run(key, used + taking, ends_at)
+          return { granted: taking, left: Math.max(0, perMinute - used - taking), endsInMs: ends_at - time }
         })
       })
       return taken

@@ -55,6 +55,6 @@ export async function firstStart(
   }
   const key = await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: ownKey }, START)
   const holder = key ? undefined : await keys.verify(ownKey)
-  if (holder && holder.key.rate_limit !== rateLimit) await keys.setRateLimit(holder.key.id, rateLimit, START)
+  if (holder && holder.key.rate_limit !== rateLimit) await keys.update(holder.key.id, { rateLimit }, START)
   return undefined
 }

@@ -546,6 +546,7 @@ export interface components {
             timestamp: string;
             request_id: string;
             key_id: string;
+            end_user?: string;
             conversation_id: string;
             task_id: string;
             project_id: string;
@@ -881,6 +882,7 @@ export interface components {
                 user_id: string;
                 user: string | null;
                 rate_limit: number;
+                token_limit?: number;
                 revoked: boolean;
                 /** @constant */
                 suspended?: true;
@@ -891,6 +893,16 @@ export interface components {
                     usd: number;
                     /** @enum {string} */
                     per?: "day" | "month";
+                };
+                end_users?: {
+                    /** @constant */
+                    required?: true;
+                    budget?: {
+                        usd: number;
+                        /** @enum {string} */
+                        per?: "day" | "month";
+                    };
+                    rate_limit?: number;
                 };
                 created_at: string;
                 last_used_at: string | null;

@@ -314,7 +314,75 @@ export interface paths {
         delete: operations["keys.revoke"];
         options?: never;
         head?: never;
+        /**
+         * Changes the given fields of a gateway key of the caller's, or for administrators of anybody's.
+         * @description For developers and administrators.
+         */
+        patch: operations["keys.update"];
+        trace?: never;
+    };
+    "/api/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a gateway key in place of one, which works for a while longer. Its value is in this answer only.
+         * @description For developers and administrators.
+         */
+        post: operations["keys.rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/keys/{id}/end-users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The end users of a gateway key, in the order in which ids are stored, with what each has used.
+         * @description For developers and administrators.
+         */
+        get: operations["endUsers.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys/{id}/end-users/{endUser}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes an end user of a gateway key, with the sums. Usage records stay.
+         * @description For developers and administrators.
+         */
+        delete: operations["endUsers.remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Gives an end user of a gateway key limits in place of those that the key has for each.
+         * @description For developers and administrators.
+         */
+        patch: operations["endUsers.update"];
         trace?: never;
     };
     "/api/sessions": {
@@ -832,6 +900,12 @@ export interface components {
             /** @enum {string} */
             granted_role?: "user" | "developer" | "admin";
             provider: string;
+            budget?: {
+                usd: number;
+                /** @enum {string} */
+                per?: "day" | "month";
+            };
+            token_limit?: number;
             deleted_at: string | null;
             /** Format: date-time */
             created_at: string;
@@ -914,14 +988,27 @@ export interface components {
             name: string;
             key?: string;
             rate_limit: number;
+            token_limit?: number;
             models?: string[];
             budget?: {
                 usd: number;
                 /** @enum {string} */
                 per?: "day" | "month";
             };
+            end_users?: {
+                /** @constant */
+                required?: true;
+                budget?: {
+                    usd: number;
+                    /** @enum {string} */
+                    per?: "day" | "month";
+                };
+                rate_limit?: number;
+            };
             /** Format: date-time */
             expires_at?: string;
+            /** Format: date-time */
+            rotated_at?: string;
             revoked: boolean;
             /** Format: date-time */
             created_at: string;
@@ -1144,6 +1231,11 @@ export interface components {
             lastName?: string | null;
             username?: string | null;
             role?: ("user" | "developer" | "admin") | null;
+            budget?: {
+                usd: number;
+                per?: ("day" | "month") | null;
+            } | null;
+            tokenLimit?: number | null;
         };
         UserPatch: {
             email?: string;
@@ -1152,6 +1244,11 @@ export interface components {
             username?: string;
             /** @enum {string} */
             role?: "user" | "developer" | "admin";
+            budget?: {
+                usd: number;
+                per?: ("day" | "month") | null;
+            } | null;
+            tokenLimit?: number | null;
         };
         BalancePatch: {
             creditCoins?: number;
@@ -1168,12 +1265,63 @@ export interface components {
         NewKey: {
             name: string;
             rateLimit?: number | null;
+            tokenLimit?: number | null;
             models?: string[] | null;
             budget?: {
                 usd: number;
                 per?: ("day" | "month") | null;
             } | null;
+            endUsers?: {
+                required?: boolean | null;
+                budget?: {
+                    usd: number;
+                    per?: ("day" | "month") | null;
+                } | null;
+                rate_limit?: number | null;
+            } | null;
             expiresAt?: string | null;
+        };
+        KeyPatch: {
+            name?: string;
+            rateLimit?: number;
+            tokenLimit?: number | null;
+            models?: string[] | null;
+            budget?: {
+                usd: number;
+                per?: ("day" | "month") | null;
+            } | null;
+            endUsers?: {
+                required?: boolean | null;
+                budget?: {
+                    usd: number;
+                    per?: ("day" | "month") | null;
+                } | null;
+                rate_limit?: number | null;
+            } | null;
+            expiresAt?: string | null;
+        };
+        EndUserPatch: {
+            budget?: {
+                usd: number;
+                per?: ("day" | "month") | null;
+            } | null;
+            rateLimit?: number | null;
+        };
+        EndUser: {
+            id: string;
+            budget?: {
+                usd: number;
+                /** @enum {string} */
+                per?: "day" | "month";
+            };
+            rate_limit?: number;
+            /** Format: date-time */
+            created_at: string;
+            requests: number;
+            prompt_tokens: number;
+            completion_tokens: number;
+            total_tokens: number;
+            cost_usd: number;
         };
         NewSession: {
             label?: string | null;
@@ -2098,6 +2246,184 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "keys.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rateLimit": 120
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyPatch"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatewayKey"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            413: components["responses"]["Error413"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "keys.rotate": {
+        parameters: {
+            query?: {
+                overlap?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatewayKey"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "endUsers.list": {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    /** @description Where another page follows: its address, with rel="next". */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndUser"][];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "endUsers.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                endUser: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "endUsers.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                endUser: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rateLimit": 5
+                 *     }
+                 */
+                "application/json": components["schemas"]["EndUserPatch"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndUser"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            413: components["responses"]["Error413"];
             429: components["responses"]["Error429"];
             500: components["responses"]["Error500"];
             503: components["responses"]["Error503"];

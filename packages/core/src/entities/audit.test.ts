@@ -21,20 +21,20 @@ it('are written in the commit of the action, newest first, if an actor is given'
   await createUser(watched, { id: 'ada' }, { by: 'root', now: tick() })
   const { id } = (await keys.create('ada', { name: 'k' }, { by: 'ada' }))!
   tick()
-  await keys.setRateLimit(id, 5, { by: 'ada' })
+  await keys.update(id, { rateLimit: 5 }, { by: 'ada' })
   tick()
   const { id: next } = (await keys.rotate(id, {}, { by: 'ada' }))!
   tick()
   await keys.revoke(next, { by: 'admin-token' })
   await keys.revoke(next, { by: 'admin-token' })
   await deleteUser(watched, 'ada', { by: 'root', now: tick() })
-  const entry = (actor: string, action: string, target: string, after: number) => [
-    { id: expect.any(String), actor, action, target, timestamp: new Date(START + after).toISOString() },
+  const entry = (actor: string, action: string, target: string, after: number, more: object = {}) => [
+    { id: expect.any(String), actor, action, target, timestamp: new Date(START + after).toISOString(), ...more },
   ]
   const expected = [
     entry('root', 'user.create', 'ada', 1),
     entry('ada', 'key.create', id, 1),
-    entry('ada', 'key.update', id, 2),
+    entry('ada', 'key.update', id, 2, { detail: 'rateLimit' }),
     entry('ada', 'key.rotate', id, 3),
     entry('admin-token', 'key.revoke', next, 4),
     entry('root', 'user.delete', 'ada', 5),

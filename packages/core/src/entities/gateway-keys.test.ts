@@ -4,6 +4,8 @@ import type { Key, KV } from '../kv/kv.js'
 import type { KVLog, LogEntry } from '../kv/kv-log.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { sha256 } from '../sha256.js'
+import { listAudit } from './audit.js'
+import type { KeyChange } from './gateway-keys.js'
 import { gatewayKeys } from './gateway-keys.js'
 import { createUser } from './users.js'
 
@@ -68,7 +70,7 @@ describe('gateway keys', () => {
     const keys = gatewayKeys(kv)
     const { key, id } = (await keys.create('owner', { name: 'ci' }))!
     await keys.verify(key)
-    await keys.setRateLimit(id, 7)
+    await keys.update(id, { rateLimit: 7 })
     await keys.revoke(id)
     const stored = JSON.stringify(entries)
     expect(stored).toContain(await sha256(key))
@@ -174,12 +176,56 @@ describe('the cache', () => {
     expect(await keys.verify(key)).not.toBeNull()
   })
 
+  it('changes what is given, takes away what is null, and keeps the rest', async () => {
+    const { kv, keys } = await setUp()
+    const limits = { models: ['m'], budget: { usd: 1, per: 'day' }, expiresAt: new Date(4e12) } as const
+    const { key: _, ...made } = (await keys.create('owner', { name: 'ci', ...limits, models: ['m'] }))!
+    const { models, budget, expires_at, ...bare } = made
+    const changes = [
+      [{ name: 'x' }, { ...bare, models, budget, expires_at, name: 'x' }],
+      [
+        { models: null, budget: { usd: 2 } },
+        { ...bare, expires_at, budget: { usd: 2 }, name: 'x' },
+      ],
+      [
+        { expiresAt: null, rateLimit: 9, models: ['n'] },
+        { ...bare, budget: { usd: 2 }, models: ['n'], name: 'x', rate_limit: 9 },
+      ],
+      [
+        { budget: null, models: null },
+        { ...bare, name: 'x', rate_limit: 9 },
+      ],
+    ] as const
+    for (const [change, after] of changes) {
+      expect(await keys.update(made.id, { ...change } as KeyChange, { by: 'root' })).toEqual(after)
+      expect(await keys.get(made.id)).toEqual(after)
+    }
+    await keys.revoke(made.id)
+    expect(await keys.update(made.id, { name: 'y' })).toMatchObject({ name: 'x', revoked: true })
+    expect((await listAudit(kv)).items.map(({ action, detail }) => `${action} ${detail}`)).toEqual([
+      'key.update budget, models',
+      'key.update expiresAt, rateLimit, models',
+      'key.update models, budget',
+      'key.update name',
+    ])
+  })
+
+  it('holds the bytes of a changed key to what its owner may have', async () => {
+    const { kv, keys } = await setUp()
+    const { id } = (await keys.create('owner', { name: 'ci' }))!
+    const { bytes } = (await kv.get<{ bytes: number }>(['owned', 'owner']))!.value
+    const update = (name: string) => keys.update(id, { name }, {}, { bytesAtMost: bytes + 10 })
+    expect(await update('x'.repeat(12))).toMatchObject({ name: 'x'.repeat(12) })
+    await expect(update('x'.repeat(13))).rejects.toMatchObject({ status: 403 })
+    expect(await update('y')).toMatchObject({ name: 'y' })
+  })
+
   it('applies a changed rate limit immediately', async () => {
     const { keys } = await setUp()
     const { key, id } = (await keys.create('owner', { name: 'ci' }))!
     await keys.verify(key)
-    await keys.setRateLimit(id, 7)
+    await keys.update(id, { rateLimit: 7 })
     expect(await keys.verify(key)).toMatchObject({ key: { rate_limit: 7, name: 'ci', revoked: false } })
-    await keys.setRateLimit('unknown', 7)
+    expect(await keys.update('unknown', { rateLimit: 7 })).toBeNull()
   })
 })

@@ -1,5 +1,6 @@
 import { DEFAULT_RATE_LIMIT, KEY_BYTES, KEY_OVERLAP_MS, KEY_PREFIX } from '../conventions.js'
 import { uuidv7 } from '../ids.js'
+import { invalid } from '../invalid.js'
 import type { Commit, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
@@ -14,6 +15,8 @@ import { audit } from './audit.js'
 import type { Counts } from './counts.js'
 import { countEntries, counting, growth, ownedKey } from './counts.js'
 import type { User } from './users.js'
+import type { EndUserRules, EndUsers } from './end-users.js'
+import { endUsers, firstIdOf } from './end-users.js'
 import { getUser } from './users.js'
 
 /** A gateway key as stored under `gwkey/<id>`: spec.md's GatewayKey without the key value, of which only the SHA-256 is stored. */
@@ -23,35 +26,54 @@ export type GatewayKey = {
   user_id: string
   /** Requests per minute. */
   rate_limit: number
+  /** Tokens of prompts and completions per minute; absent = any number. */
+  token_limit?: number
   revoked: boolean
   /** When the key expires; absent = never. */
   expires_at?: string
   /** When the key was rotated; it then expires after the overlap. Absent = not rotated. */
   rotated_at?: string
-  /** The allowed models, each as an id or as `provider/id`; absent = all. */
+  /** The first of the keys that were rotated to this one, whose budget goes on; absent = this one. */
+  first_id?: string
+  /** What its end users may have; absent = they are not told apart. */
+  end_users?: EndUserRules
+  /** The allowed models, each as an id, as `provider/id` or as the name of a group; absent = all. */
   models?: string[]
   /** Limit on the cost of its requests; absent = none. */
   budget?: Budget
   created_at: string
 }
 
-/** Input of {@link GatewayKeys.create}. */
-export interface KeyInput {
-  name: string
+/** What a key is given, and changed in. */
+export interface KeyChange {
+  name?: string
   /** Requests per minute; default {@link DEFAULT_RATE_LIMIT}. */
   rateLimit?: number
+  /** Tokens of prompts and completions per minute; default and null = any number. */
+  tokenLimit?: number | null
+  /** When the key expires; default and null = never. */
+  expiresAt?: Date | null
+  /** The allowed models, each as an id, as `provider/id` or as the name of a group; default and null = all. */
+  models?: string[] | null
+  /** Limit on the cost of its requests; default and null = none. */
+  budget?: Budget | null
+  /** What its end users may have; default and null = they are not told apart. */
+  endUsers?: EndUserRules | null
+}
+
+/** What the owner of a new or changed key may have. */
+export interface KeySpace {
+  /** How many keys that are not revoked, this one included; default any number. */
+  atMost?: number
+  /** How many bytes of data, with this key; default any number. */
+  bytesAtMost?: number
+}
+
+/** Input of {@link GatewayKeys.create}. */
+export interface KeyInput extends KeyChange, KeySpace {
+  name: string
   /** The key value, for a bootstrap; default `gw-` and 32 random bytes. */
   key?: string
-  /** When the key expires; default never. */
-  expiresAt?: Date
-  /** The allowed models, each as an id or as `provider/id`; default all. */
-  models?: string[]
-  /** Limit on the cost of its requests; default none. */
-  budget?: Budget
-  /** How many keys the user may have that are not revoked, this one included; default any number. */
-  atMost?: number
-  /** How many bytes of data the user may have, with this key; default any number. */
-  bytesAtMost?: number
 }
 
 /** A verified key and its owner. */
@@ -74,15 +96,25 @@ export interface GatewayKeys {
   verify(value: string): Promise<KeyHolder | null> | KeyHolder | null
   /** The keys of a user, or for null of all users, newest first, including revoked ones, with the time of their last use. */
   list(userId: string | null, page?: PageOptions): Promise<ListPage<GatewayKey & { last_used_at: string | null }>>
-  /** Changes the rate limit of a key, in requests per minute. */
-  setRateLimit(id: string, rateLimit: number, act?: Act): Promise<void>
   /**
-   * Creates a key with the same limits as an old one, which then expires after `overlapMs`, by default one day.
-   * @returns the new record and its value; null if the old key is unknown, revoked, expired or already rotated
+   * Changes the given fields of a key, unless it is revoked: immediately in this process, within five seconds in others.
+   * @returns the stored key; null if there is none with this id
+   * @throws TypeError for a budget that is none; ApiError 400 where a rotated key would live longer, 403 where it would be more than `bytesAtMost`
    */
-  rotate(id: string, options?: { overlapMs?: number }, act?: Act): Promise<(GatewayKey & { key: string }) | null>
+  update(id: string, change: KeyChange, act?: Act, space?: Pick<KeySpace, 'bytesAtMost'>): Promise<GatewayKey | null>
+  /**
+   * Creates a key with the same limits as an old one, which then expires after `overlapMs`, by default one day. The budget of both is one.
+   * @returns the new record and its value; null if the old key is unknown, revoked, expired or already rotated
+   * @throws ApiError 403 where it would be more than `atMost` or `bytesAtMost`
+   */
+  rotate(
+    id: string,
+    options?: { overlapMs?: number } & KeySpace,
+    act?: Act,
+  ): Promise<(GatewayKey & { key: string }) | null>
   /** Revokes a key: immediately in this process, within five seconds in others. False if there is no key with this id. */
   revoke(id: string, act?: Act): Promise<boolean>
+  endUsers: EndUsers
   /** Reads a user again, whose role has changed, at the next request with each of the keys: the change counts at once in this process. */
   forget(userId: string): void
   /** Revokes all keys of a user. */
@@ -96,6 +128,30 @@ function newKey(): string {
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replaceAll('=', '')}`
+}
+
+/** @throws TypeError for a budget that is none */
+function checkBudgets({ budget, endUsers }: KeyChange): void {
+  checkBudget(budget ?? undefined)
+  checkBudget(endUsers?.budget)
+}
+
+/** A key with what it is given; null takes a limit away. */
+function changedKey(key: GatewayKey, change: KeyChange): GatewayKey {
+  const { token_limit, end_users, models: formerModels, budget: formerBudget, expires_at: formerEnd, ...kept } = key
+  const { name = key.name, rateLimit = key.rate_limit, tokenLimit = token_limit } = change
+  const { models = formerModels, budget = formerBudget, endUsers = end_users } = change
+  const end = change.expiresAt === undefined ? formerEnd : change.expiresAt?.toISOString()
+  return {
+    ...kept,
+    name,
+    rate_limit: rateLimit,
+    ...(tokenLimit != null && { token_limit: tokenLimit }),
+    ...(end !== undefined && { expires_at: end }),
+    ...(models && { models }),
+    ...(budget && { budget }),
+    ...(endUsers && { end_users: endUsers }),
+  }
 }
 
 /** Gateway keys over a `KV`, with a short in-process cache. */
@@ -144,65 +200,56 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
     return { hash, sum, check: [{ key: hash, version: null }, ...check], set }
   }
 
-  const auditEntry = (action: string, id: string, act: Act): NonNullable<Commit['set']> =>
+  const auditEntry = (action: string, id: string, act: Act & { detail?: string }): NonNullable<Commit['set']> =>
     audit(action, id, { now: now(), ...act })
 
-  /** Changes a key, unless it is revoked. False if there is none. */
+  /** Changes a key, unless it is revoked. @returns the stored key; null if there is none */
   const change = async (
     id: string,
     to: (key: GatewayKey) => GatewayKey,
     log: NonNullable<Commit['set']>,
-  ): Promise<boolean> => {
-    for (let changed = false; !changed;) {
+    limits?: Partial<Counts>,
+  ): Promise<GatewayKey | null> => {
+    for (;;) {
       const entry = await find(id)
-      if (!entry) return false
-      if (entry.value.revoked) break
+      if (!entry || entry.value.revoked) return entry && entry.value
       const value = to(entry.value)
       const set = [{ key: keyOf(id), value }]
-      const { check, sum } = await counted(value, { ...(value.revoked && { keys: -1 }), ...growth(set, [entry]) })
-      changed = await kv.commit({
+      const amounts = { ...(value.revoked && { keys: -1 }), ...growth(set, [entry]) }
+      const { check, sum } = await counted(value, amounts, limits)
+      const changed = await kv.commit({
         check: [{ key: keyOf(id), version: entry.version }, ...check],
         set: [...set, ...log],
         sum,
       })
+      if (!changed) continue
+      evict(id)
+      return value
     }
-    evict(id)
-    return true
   }
 
-  const revoke = (id: string, act: Act = {}): Promise<boolean> =>
-    change(id, (key) => ({ ...key, revoked: true }), auditEntry('key.revoke', id, act))
+  const revoke = async (id: string, act: Act = {}): Promise<boolean> =>
+    (await change(id, (key) => ({ ...key, revoked: true }), auditEntry('key.revoke', id, act))) !== null
 
   return {
     revoke,
     get: async (id) => (await find(id))?.value ?? null,
     async create(
       userId,
-      {
-        name,
-        rateLimit = DEFAULT_RATE_LIMIT,
-        key = newKey(),
-        expiresAt,
-        models,
-        budget,
-        atMost: keys,
-        bytesAtMost: bytes,
-      },
+      { rateLimit = DEFAULT_RATE_LIMIT, key = newKey(), atMost: keys, bytesAtMost: bytes, ...given },
       act = {},
     ) {
-      checkBudget(budget)
+      checkBudgets(given)
       if (!(await getUser(kv, userId))) throw new TypeError(`There is no user ${userId} to own the key`)
-      const record: GatewayKey = {
+      const bare = {
         id: uuidv7(now()),
-        name,
+        name: given.name,
         user_id: userId,
         rate_limit: rateLimit,
         revoked: false,
-        ...(expiresAt && { expires_at: expiresAt.toISOString() }),
-        ...(models && { models }),
-        ...(budget && { budget }),
         created_at: new Date(now()).toISOString(),
       }
+      const record = changedKey(bare, given)
       const log = auditEntry('key.create', record.id, act)
       for (;;) {
         const { hash, set, ...commit } = await newKeyCommit(record, key, { keys, bytes })
@@ -222,20 +269,28 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       const [entries, uses] = await Promise.all([kv.getMany<GatewayKey>(ids.map(keyOf)), lastUsed(kv, 'key', ids)])
       return { items: entries.flatMap((entry, i) => (entry ? { ...entry.value, last_used_at: uses[i]! } : [])), next }
     },
-    async setRateLimit(id, rate_limit, act = {}) {
-      await change(id, (key) => ({ ...key, rate_limit }), auditEntry('key.update', id, act))
+    async update(id, fields, act = {}, { bytesAtMost: bytes } = {}) {
+      checkBudgets(fields)
+      const to = (key: GatewayKey): GatewayKey => {
+        const changed = changedKey(key, fields)
+        // Whoever has the value of a key that was replaced must not keep it.
+        if (key.rotated_at !== undefined && !(Date.parse(changed.expires_at ?? '') <= Date.parse(key.expires_at!)))
+          throw invalid('A rotated key cannot live longer')
+        return changed
+      }
+      return change(id, to, auditEntry('key.update', id, { ...act, detail: Object.keys(fields).join(', ') }), { bytes })
     },
-    async rotate(id, { overlapMs = KEY_OVERLAP_MS } = {}, act = {}) {
+    async rotate(id, { overlapMs = KEY_OVERLAP_MS, atMost: keys, bytesAtMost: bytes } = {}, act = {}) {
       for (;;) {
         const entry = await find(id)
         if (!entry || entry.value.revoked || entry.value.rotated_at !== undefined || isExpired(entry.value)) return null
         const key = newKey()
         const rotated_at = new Date(now()).toISOString()
-        const record = { ...entry.value, id: uuidv7(now()), created_at: rotated_at }
+        const record = { ...entry.value, id: uuidv7(now()), created_at: rotated_at, first_id: firstIdOf(entry.value) }
         // A rotation never extends the life of the old key.
         const end = new Date(Math.min(now() + overlapMs, Date.parse(entry.value.expires_at ?? '') || Infinity))
         const old = [{ key: keyOf(id), value: { ...entry.value, expires_at: end.toISOString(), rotated_at } }]
-        const { check, set, sum } = await newKeyCommit(record, key)
+        const { check, set, sum } = await newKeyCommit(record, key, { keys, bytes })
         const rotated = await kv.commit({
           check: [...check, { key: keyOf(id), version: entry.version }],
           set: [...set, ...old, ...auditEntry('key.rotate', id, act)],
@@ -246,6 +301,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
         return { ...record, key }
       }
     },
+    endUsers: endUsers(kv, now),
     forget,
     async revokeAll(userId, act = {}) {
       for await (const { key } of entriesOf(kv, userKeysOf(userId))) await revoke(key[2]!, act)

@@ -3,6 +3,7 @@ import { usageRecord } from '../../../../test/support/usage-record.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { usageLedger } from '../ledger/usage-ledger.js'
 import { verifyStore } from '../verify.js'
+import { firstIdOf } from './end-users.js'
 import { gatewayKeys } from './gateway-keys.js'
 import { createUser } from './users.js'
 
@@ -81,7 +82,8 @@ describe('a rotated key', () => {
     await keys.verify(old.key)
     clock.now += HOUR
     const next = (await keys.rotate(old.id, { overlapMs: HOUR }))!
-    expect(next).toEqual({ ...old, id: next.id, key: next.key, created_at: '2026-01-02T01:00:00.000Z' })
+    const time = '2026-01-02T01:00:00.000Z'
+    expect(next).toEqual({ ...old, id: next.id, key: next.key, created_at: time, first_id: old.id })
     expect(next.id).not.toBe(old.id)
     expect(next.key).not.toBe(old.key)
     expect(await keys.verify(next.key)).toMatchObject({ key: { id: next.id, rate_limit: 7, models: ['m'], budget } })
@@ -91,6 +93,40 @@ describe('a rotated key', () => {
     clock.now += 1
     expect(await keys.verify(old.key)).toBeNull()
     expect(await keys.verify(next.key)).not.toBeNull()
+  })
+
+  it('cannot be made to live longer, also while it is being rotated', async () => {
+    const { clock, keys, elsewhere } = await setUp()
+    const { id } = (await keys.create('owner', { name: 'ci' }))!
+    await keys.rotate(id, { overlapMs: HOUR })
+    const later = [null, new Date(clock.now + HOUR + 1)]
+    for (const expiresAt of later)
+      await expect(elsewhere.update(id, { expiresAt })).rejects.toMatchObject({ status: 400 })
+    expect(await keys.update(id, { name: 'old' })).toMatchObject({ name: 'old' })
+    const sooner = new Date(clock.now + 1)
+    expect(await keys.update(id, { expiresAt: sooner })).toMatchObject({ expires_at: sooner.toISOString() })
+    for (let i = 0; i < 20; i++) {
+      const { id } = (await keys.create('owner', { name: 'ci' }))!
+      await Promise.allSettled([keys.rotate(id, { overlapMs: HOUR }), elsewhere.update(id, { expiresAt: null })])
+      expect(await keys.get(id)).toMatchObject({ expires_at: new Date(clock.now + HOUR).toISOString() })
+    }
+  })
+
+  it('counts as a key of its user, and in their bytes', async () => {
+    const { keys } = await setUp()
+    const { id } = (await keys.create('owner', { name: 'ci' }))!
+    await expect(keys.rotate(id, { atMost: 1 })).rejects.toMatchObject({ status: 403 })
+    await expect(keys.rotate(id, { bytesAtMost: 1_000 })).rejects.toMatchObject({ status: 403 })
+    expect(await keys.get(id)).not.toHaveProperty('rotated_at')
+    expect(await keys.rotate(id, { atMost: 2, bytesAtMost: 10_000 })).not.toBeNull()
+  })
+
+  it('shares its budget with the keys that it was rotated to', async () => {
+    const { keys } = await setUp()
+    const first = (await keys.create('owner', { name: 'ci', budget: { usd: 1 } }))!
+    const second = (await keys.rotate(first.id))!
+    const third = (await keys.rotate(second.id))!
+    expect([first, second, third].map(firstIdOf)).toEqual([first.id, first.id, first.id])
   })
 
   it('works for a day by default, and not at all without an overlap', async () => {

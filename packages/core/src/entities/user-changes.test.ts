@@ -38,6 +38,26 @@ describe('updateUser', () => {
     await expectClean(kv)
   })
 
+  it('sets, changes and removes a budget, and logs each with its amount', async () => {
+    const kv = await memoryKV()
+    const before = await createUser(kv, { id: 'u1' })
+    const budgets = [{ usd: 5, per: 'month' }, { usd: 0.5 }, null] as const
+    for (const budget of budgets)
+      expect(await updateUser(kv, 'u1', { budget }, { by: 'root' })).toEqual({ ...before, ...(budget && { budget }) })
+    await updateUser(kv, 'u1', { role: 'developer', budget: { usd: 1 } }, { by: 'root' })
+    await updateUser(kv, 'u1', { name: 'Ada' }, { by: 'root' })
+    const { items } = await listAudit(kv)
+    expect(items.map(({ action, detail }) => [action, detail]).toReversed()).toEqual([
+      ['user.budget', '$5 per month'],
+      ['user.budget', '$0.5'],
+      ['user.budget', 'none'],
+      ['user.role', 'developer'],
+      ['user.budget', '$1'],
+      ['user.update', undefined],
+    ])
+    await expectClean(kv)
+  })
+
   it('applies concurrent changes of different fields', async () => {
     const kv = await memoryKV()
     await createUser(kv, { id: 'u1' })

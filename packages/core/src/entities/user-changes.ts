@@ -2,12 +2,13 @@ import { ApiError } from '../errors.js'
 import { invalid } from '../invalid.js'
 import type { Commit, Entry, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
+import type { Budget } from '../ledger/holds.js'
 import { checkBudget } from '../schemas/budget.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
 import type { Role } from './roles.js'
 import { higherRole, highestOwnRole, withRole } from './roles.js'
-import type { User, UserFields } from './users.js'
+import type { User, UserChange } from './users.js'
 import { countKey, emailId, emailKey, emailKeys, userEntry, userIdOf, userKey } from './users.js'
 
 const isAdmin = ({ role, deleted_at }: User): boolean => role === 'admin' && deleted_at === null
@@ -51,11 +52,18 @@ async function change(kv: KV, id: string, to: (user: User) => Changed | Promise<
   }
 }
 
-/** The audit entry of a change: of the role, with the new one, or of something else. */
-const changeLog = ({ id, role: before }: User, role: Role | undefined, act: Act): NonNullable<Commit['set']> =>
-  role === undefined || role === before
-    ? audit('user.update', id, act)
-    : audit('user.role', id, { ...act, detail: role })
+/** What a budget is called in the audit log, such as `$5 per month`. */
+const nameOf = (budget: Budget | null): string =>
+  budget ? `$${budget.usd}${budget.per ? ` per ${budget.per}` : ''}` : 'none'
+
+/** The audit entries of a change: of the role and the budget, with the new ones, or of something else. */
+function changeLog(user: User, { role = user.role, budget }: UserChange, act: Act): NonNullable<Commit['set']> {
+  const log = [
+    ...(role === user.role ? [] : audit('user.role', user.id, { ...act, detail: role })),
+    ...(budget === undefined ? [] : audit('user.budget', user.id, { ...act, detail: nameOf(budget) })),
+  ]
+  return log.length > 0 ? log : audit('user.update', user.id, act)
+}
 
 /**
  * Changes the given fields of a user. A role is granted: after a step down by {@link changeOwnRole}, the user can come back
@@ -64,12 +72,12 @@ const changeLog = ({ id, role: before }: User, role: Role | undefined, act: Act)
  * @throws ApiError 400 if the e-mail is in use, or where the last administrator would get another role
  * @throws TypeError for a budget that is none
  */
-export async function updateUser(kv: KV, id: string, fields: Partial<UserFields>, act: Act = {}): Promise<User | null> {
-  checkBudget(fields.budget)
+export async function updateUser(kv: KV, id: string, fields: UserChange, act: Act = {}): Promise<User | null> {
+  checkBudget(fields.budget ?? undefined)
   const email = fields.email?.normalize('NFC') ?? fields.email
   return change(kv, id, async (user) => {
     if (user.deleted_at !== null) return null
-    const also: Required<Omit<Also, 'sum'>> = { check: [], set: [...changeLog(user, fields.role, act)], del: [] }
+    const also: Required<Omit<Also, 'sum'>> = { check: [], set: [...changeLog(user, fields, act)], del: [] }
     if (email !== undefined && emailId(email ?? '') !== emailId(user.email ?? '')) {
       const entries = user.email ? await kv.getMany(emailKeys(user.email)) : []
       also.del.push(...entries.flatMap((entry) => (entry?.value === id ? [entry.key] : [])))
@@ -79,9 +87,14 @@ export async function updateUser(kv: KV, id: string, fields: Partial<UserFields>
         also.set.push({ key: emailKey(email), value: id })
       }
     }
-    const { role, ...others } = fields
-    const changed = role === undefined ? user : withRole(user, role, role)
-    return { user: { ...changed, ...others, ...(email !== undefined && { email }) }, also }
+    const { role, budget, token_limit, ...others } = fields
+    const changed = { ...(role === undefined ? user : withRole(user, role, role)), ...others }
+    if (email !== undefined) changed.email = email
+    if (budget === null) delete changed.budget
+    else if (budget) changed.budget = budget
+    if (token_limit === null) delete changed.token_limit
+    else if (token_limit !== undefined) changed.token_limit = token_limit
+    return { user: changed, also }
   })
 }
 
@@ -135,5 +148,5 @@ export const changeOwnRole = (
       throw new ApiError(403, 'permission_error', `Only an administrator can make you more than ${highest}`, {
         code: 'forbidden',
       })
-    return { user: withRole(user, role, user.granted_role ?? user.role), also: { set: changeLog(user, role, act) } }
+    return { user: withRole(user, role, user.granted_role ?? user.role), also: { set: changeLog(user, { role }, act) } }
   })

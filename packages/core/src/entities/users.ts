@@ -29,6 +29,8 @@ export type User = {
   provider: string
   /** Limit on the cost of the user's requests; absent = none. */
   budget?: Budget
+  /** Tokens of prompts and completions per minute of the user's requests; absent = any number. */
+  token_limit?: number
   created_at: string
   /** When the user was deleted; null = not deleted. */
   deleted_at: string | null
@@ -39,8 +41,14 @@ export type User = {
 /** The fields of a user that can be given and changed. */
 export type UserFields = Pick<
   User,
-  'email' | 'role' | 'name' | 'first_name' | 'last_name' | 'username' | 'provider' | 'budget'
+  'email' | 'role' | 'name' | 'first_name' | 'last_name' | 'username' | 'provider' | 'budget' | 'token_limit'
 >
+
+/** The fields of a user to change; a limit of null removes it. */
+export type UserChange = Partial<Omit<UserFields, 'budget' | 'token_limit'>> & {
+  budget?: Budget | null
+  token_limit?: number | null
+}
 
 /** A valid e-mail address: an @ between two strings without spaces, control characters, lone surrogates and format characters such as U+202E. */
 export const EMAIL = /^[^@\s\p{Cc}\p{Cs}\p{Cf}]+@[^@\s\p{Cc}\p{Cs}\p{Cf}]+$/u
@@ -85,7 +93,7 @@ export async function createUser(
   act: Act = {},
 ): Promise<User | null> {
   const { now = Date.now() } = act
-  const { id = uuidv7(now), budget } = input
+  const { id = uuidv7(now), budget, token_limit } = input
   const email = input.email?.normalize('NFC') ?? null
   checkBudget(budget)
   if (id.length > ID_LENGTH) throw new TypeError(`The id of a user has at most ${ID_LENGTH} characters`)
@@ -99,6 +107,7 @@ export async function createUser(
     username: input.username ?? '',
     provider: input.provider ?? '',
     ...(budget && { budget }),
+    ...(token_limit !== undefined && { token_limit }),
     created_at: new Date(now).toISOString(),
     deleted_at: null,
   }

@@ -15,7 +15,7 @@ export type Budget = {
 
 /** A budget that a request must not exceed, and whose it is. */
 export interface BudgetOf {
-  of: 'key' | 'user'
+  of: 'key' | 'user' | 'end_user'
   id: string
   budget: Budget
 }
@@ -72,12 +72,15 @@ const end = (id: string, now: number, flush: string | true) => ({
   expiresAt: now + HOLD_END_MS,
 })
 
+/** The prefix of the counters of a budget, of all its periods. */
+export const budgetKeys = (of: BudgetOf['of'], id: string): string[] => ['budget', of, id]
+
 /** The key of the counter of a limit: a budget's for the period that contains `now`, or the user's usage total. */
 export function limitKey(limit: LimitOf, now: number): string[] {
   if ('tokens' in limit) return [...totalKey(limit.of, limit.id)]
   const { of, id, budget } = limit
   const length = budget.per === 'day' ? 10 : budget.per === 'month' ? 7 : 0
-  return ['budget', of, id, length === 0 ? 'all' : new Date(now).toISOString().slice(0, length)]
+  return [...budgetKeys(of, id), length === 0 ? 'all' : new Date(now).toISOString().slice(0, length)]
 }
 
 /** Reads the use of a budget from the fields of its counter. */

@@ -59,7 +59,7 @@ export interface UsageLedger {
   /** Sums over all time per provider, including those that are no longer configured, with all counted fields: see totals.ts. */
   providers(): Promise<(UsageOf & { fields: Readonly<Fields> })[]>
   /** Sums over all time of each id that has requests, in the order in which ids are stored. */
-  listTotals(of: Exclude<TotalOf, 'all'>, page?: PageOptions): Promise<ListPage<UsageOf>>
+  listTotals(of: Exclude<TotalOf, 'all' | 'end_user'>, page?: PageOptions): Promise<ListPage<UsageOf>>
   /**
    * The same since the hour of `from`; a page that is not the last may have fewer items than `limit`, or none.
    * It takes a read per id, and another for its hours.

@@ -4,8 +4,8 @@ import { encodeKey } from '../kv/kv.js'
 import { bucketOf } from './histogram.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
 
-/** The kinds of sums over all time; `all` has a single one, with the id `''`. */
-export type TotalOf = 'all' | 'user' | 'key' | 'session' | 'conversation' | 'task' | 'project' | 'provider'
+/** The kinds of sums over all time; `all` has a single one, with the id `''`. That of an end user is removed with them. */
+export type TotalOf = 'all' | 'user' | 'key' | 'session' | 'conversation' | 'task' | 'project' | 'provider' | 'end_user'
 
 /** The kinds of sums per hour. The id of a model is `provider/model`, cut to 200 characters. */
 export type HourOf = 'user' | 'key' | 'provider' | 'model'
@@ -118,7 +118,8 @@ export function sumOf(all: Iterable<Readonly<Fields>>): Fields {
 /** The hour of an ISO 8601 timestamp, such as `2026-01-31-09`; sorts by time. */
 export const hourOf = (timestamp: string): string => `${timestamp.slice(0, 10)}-${timestamp.slice(11, 13)}`
 
-export const totalKey = (of: TotalOf, id: string): Key => (of === 'all' ? ['usage-total', of] : ['usage-total', of, id])
+export const totalKey = (of: TotalOf, id: string): Key =>
+  of === 'all' ? ['usage-total', of] : of === 'end_user' ? ['end-user-total', id] : ['usage-total', of, id]
 export const hourKey = (of: HourOf, id: string, hour: string): Key => [
   'usage-hour',
   of,
@@ -159,6 +160,8 @@ const counted = (isIn: boolean | undefined, id: string): string => (isIn ? id : 
 const isAlike = (a: UsageRecord, b: UsageRecord): boolean =>
   a.key_id === b.key_id &&
   a.user_id === b.user_id &&
+  a.end_user?.key === b.end_user?.key &&
+  a.end_user?.id === b.end_user?.id &&
   a.model === b.model &&
   a.provider === b.provider &&
   counted(a.in_session, a.session_id) === counted(b.in_session, b.session_id) &&
@@ -204,6 +207,7 @@ export function addUsage(sums: Sums, records: UsageRecord[], failed: FailedCall[
       count(totalKey('key', key_id))
       count(hourKey('key', key_id, hour))
     }
+    if (first.end_user) count(totalKey('end_user', `${first.end_user.key} ${first.end_user.id}`))
     if (in_session) count(totalKey('session', session_id))
     if (in_conversation) count(totalKey('conversation', conversation_id))
     if (in_task) count(totalKey('task', task_id))

@@ -33,7 +33,11 @@ const AT_ONCE = 8
 const used = ({ totals }: UsageOf): boolean => totals.requests > 0
 
 /** Reads a page of the sums over all time, in one list. */
-export async function listTotals(kv: KV, of: Exclude<TotalOf, 'all'>, page?: PageOptions): Promise<ListPage<UsageOf>> {
+export async function listTotals(
+  kv: KV,
+  of: Exclude<TotalOf, 'all' | 'end_user'>,
+  page?: PageOptions,
+): Promise<ListPage<UsageOf>> {
   const { items, next } = await pageBelow<Fields>(kv, ['usage-total', of], { ...page, ids: 'any' })
   return { items: items.map(({ key, value }) => ({ id: key[2]!, totals: totalsOf(value) })).filter(used), next }
 }

@@ -12,6 +12,8 @@ export type UsageRecord = {
   user_id: string
   /** '' if the user was not authenticated by a gateway key. */
   key_id: string
+  /** The end user, among those of the first of the keys that were rotated to `key_id`; absent = none was told. */
+  end_user?: { key: string; id: string }
   /** The tag headers of the request; '' if absent. */
   session_id: string
   conversation_id: string

@@ -25,8 +25,8 @@ describe('a budget that code gives', () => {
     const ada = (await createUser(kv, { id: 'ada', budget: { usd: 0.01, per: 'month' } }))!
     for (const made of [
       createUser(kv, { id: 'bob', budget }),
-      updateUser(kv, 'ada', { budget }),
-      keys.create('ada', { name: 'x', budget }),
+      // Null takes a budget away.
+      ...(budget ? [updateUser(kv, 'ada', { budget }), keys.create('ada', { name: 'x', budget })] : []),
     ])
       await expect(made).rejects.toThrow(TypeError)
     expect([await getUser(kv, 'ada'), await getUser(kv, 'bob')]).toEqual([ada, null])

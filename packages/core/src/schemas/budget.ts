@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { Budget as StoredBudget } from '../ledger/holds.js'
 
 const periods = ['day', 'month'] as const
 
@@ -15,6 +16,12 @@ export const Budget = v.object({
 export const NewBudget = v.strictObject({
   usd,
   per: v.nullish(v.picklist(periods)),
+})
+
+/** A budget that was asked for, as it is stored. */
+export const budgetOf = ({ usd, per }: v.InferOutput<typeof NewBudget>): StoredBudget => ({
+  usd,
+  ...(per && { per }),
 })
 
 const Stored = v.strictObject({ usd, per: v.optional(v.picklist(periods)) })

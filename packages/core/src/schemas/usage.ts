@@ -15,6 +15,8 @@ export const UsageEntry = v.object({
   timestamp: v.pipe(v.string(), v.isoTimestamp()),
   request_id: v.string(),
   key_id: v.string(),
+  /** The end user of the key; absent where none was told. */
+  end_user: v.optional(v.string()),
   conversation_id: v.string(),
   task_id: v.string(),
   project_id: v.string(),

@@ -7,13 +7,13 @@ import { notFound } from '../errors.js'
 import { operation } from '../operation.js'
 
 /** Whether a caller may use a model, or one of a group. */
-const mayName = (caller: Caller, { provider, id, members }: Model): boolean =>
+const mayName = (router: Router, caller: Caller, { provider, id, members }: Model): boolean =>
   members
     ? members.some((member) => {
         const slash = member.indexOf('/')
-        return mayUse(caller, member.slice(0, slash), member.slice(slash + 1))
+        return mayUse(router, caller, member.slice(0, slash), member.slice(slash + 1))
       })
-    : mayUse(caller, provider, id)
+    : mayUse(router, caller, provider, id)
 
 /** GET /v1/models: what the caller may name as `model`: groups, and the models of the configured providers. */
 export const listModels = (router: Router) =>
@@ -28,7 +28,7 @@ export const listModels = (router: Router) =>
       // The name of a group means the group, also where a model has the same.
       const named = router.state().groups
       const others = models.filter(({ id }) => !Object.hasOwn(named, id))
-      return { object: 'list', data: [...groups, ...others].filter((model) => mayName(caller, model)) }
+      return { object: 'list', data: [...groups, ...others].filter((model) => mayName(router, caller, model)) }
     },
   })
 
@@ -43,7 +43,7 @@ export const getModel = (router: Router) =>
     errors: [404],
     async run(caller: Caller, { params }) {
       const model = await router.model(params.model)
-      if (!model || !mayName(caller, model)) throw notFound('model')
+      if (!model || !mayName(router, caller, model)) throw notFound('model')
       return model
     },
   })

@@ -43,7 +43,13 @@ describe('the usage of a user', () => {
 
   it('has no field of a record that the schema of the answer does not have', async () => {
     const { send, gateway } = await testGateway()
-    const record = usageRecord({ user_id: OWNER, in_session: true, considered: [], service_tier: 'flex' })
+    const record = usageRecord({
+      user_id: OWNER,
+      in_session: true,
+      considered: [],
+      service_tier: 'flex',
+      end_user: { key: 'k', id: 'ada' },
+    })
     await gateway.ledger.append(Object.assign(record, { internal: 'for the ledger' }))
     const { records } = await json<{ records: object[] }>(await send('GET', `/v1/users/${OWNER}/usage`))
     expect(Object.keys(records[0]!)).toEqual(Object.keys(UsageEntry.entries))

@@ -1,6 +1,6 @@
 import type { GatewayKeys, KV, PageOptions, UsageEntry, UsageLedger, UsageRecord, User } from '@turnpike/core'
 import { createUser, deleteUser, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
-import { Budget, Email, invalid, MAX_PAGE_SIZE, NewBudget, UserName } from '@turnpike/core/internal'
+import { Budget, budgetOf, Email, invalid, MAX_PAGE_SIZE, NewBudget, UserName } from '@turnpike/core/internal'
 import { asksForPage, jsonList, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { callCounter, Caller } from '../caller.js'
@@ -103,7 +103,7 @@ export const usersCreate = (kv: KV, now: () => number) =>
           ...(name != null && { name }),
           email: email ?? null,
           ...(role && { role }),
-          ...(budget && { budget: { usd: budget.usd, ...(budget.per && { per: budget.per }) } }),
+          ...(budget && { budget: budgetOf(budget) }),
         },
         { by: actorOf(caller), now: now() },
       )
@@ -152,6 +152,7 @@ const entry = (record: UsageRecord): UsageEntry => ({
   timestamp: record.timestamp,
   request_id: record.request_id,
   key_id: record.key_id,
+  ...(record.end_user && { end_user: record.end_user.id }),
   conversation_id: record.conversation_id,
   task_id: record.task_id,
   project_id: record.project_id,

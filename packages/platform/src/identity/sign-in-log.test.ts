@@ -34,6 +34,7 @@ it('a failure is written the same for known and unknown e-mails', async () => {
       asked.push(key.split(/[ :]/)[1]!)
       return { ok: !full || key.includes(' of '), retryAfter: 1 }
     },
+    adjust: () => undefined,
   }
   const commits: number[] = []
   const watched = { ...kv, commit: (commit: object) => (commits.push(Object.keys(commit).length), kv.commit(commit)) }

@@ -1,12 +1,35 @@
-import type { Act, GatewayKey as StoredKey, KeyInput, PageOptions, Role, UsageTotals } from '@turnpike/core'
+import type {
+  Act,
+  EndUserChange,
+  EndUserRules,
+  GatewayKey as StoredKey,
+  KeyChange,
+  KeyInput,
+  PageOptions,
+  Role,
+  UsageTotals,
+  User,
+} from '@turnpike/core'
 import { DEFAULT_RATE_LIMIT, getUser } from '@turnpike/core'
-import { afterTurn, CALLS_AT_ONCE, hourOf, invalid, isUuid, NewBudget, unauthenticated } from '@turnpike/core/internal'
-import { jsonArray, jsonList, Paging } from '@turnpike/http'
+import {
+  afterTurn,
+  budgetOf,
+  endUserId,
+  CALLS_AT_ONCE,
+  hourOf,
+  invalid,
+  isUuid,
+  NewBudget,
+  unauthenticated,
+} from '@turnpike/core/internal'
+import { jsonArray, jsonList, Paging, whole } from '@turnpike/http'
 import * as v from 'valibot'
-import { forbidden, notFound } from '../errors.js'
+import { MOST_OVERLAP_S } from '../conventions.js'
+import { forbidden, found, notFound } from '../errors.js'
+import { defined } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { GatewayKey, IdParams, KeysUsage, wellFormed } from '../schemas.js'
+import { GatewayKey, IdParams, KeysUsage, TokenLimit, wellFormed } from '../schemas.js'
 import { dateOf, periodOf, Time } from '../time.js'
 import { none, sum, usageView } from '../usage.js'
 
@@ -17,7 +40,7 @@ export interface Period {
 }
 
 /** What users can do with their gateway keys, without HTTP. */
-export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, now }: Parts) {
+export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logsOwn, now }: Parts) {
   const limits = (role: Role) => (role === 'user' ? { keys: 0, rateLimit: 0 } : keyLimits[role])
 
   /** The sums of a key in the hours of a period. */
@@ -29,12 +52,23 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, now }: P
       .reduce((all, hour) => sum(all, hour.totals), none)
   }
 
+  /** @throws ApiError 400 for a time that is over */
+  const checkEnd = ({ expiresAt }: KeyChange): void => {
+    if (expiresAt && expiresAt.getTime() <= now()) throw invalid('expiresAt must be a time in the future')
+  }
+
+  /** A key of the user; null if the user has none with this id. */
+  const ownKey = async (userId: string, id: string): Promise<StoredKey | null> => {
+    const key = isUuid(id) ? await keys.get(id) : null
+    return key?.user_id === userId ? key : null
+  }
+
   return {
     /** What users of a role may have. */
     limits,
     /** @throws ApiError 400 for a key that has expired already; 403 where the role of the user has no more keys, or none with this rate limit */
     async create(userId: string, input: KeyInput, act?: Act) {
-      if (input.expiresAt && input.expiresAt.getTime() <= now()) throw invalid('expiresAt must be a time in the future')
+      checkEnd(input)
       const user = await getUser(kv, userId)
       // Deleted since the request was authenticated.
       if (!user) throw unauthenticated()
@@ -49,10 +83,62 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, now }: P
       }
     },
     list: (userId: string, page?: PageOptions) => keys.list(userId, page),
+    /** A page of the end users of a key of the user, with what each has used; null where the user has no such key. */
+    async endUsers(userId: string, id: string, page?: PageOptions) {
+      const key = await ownKey(userId, id)
+      if (!key) return null
+      const { items, next } = await keys.endUsers.list(key, page)
+      const totals = await ledger.totalsOfMany('end_user', items.map(endUserId))
+      return { items: items.map((endUser, i) => ({ endUser, totals: totals[i]! })), next }
+    },
+    /** Changes the limits of an end user of a key of the user; null where there is none. */
+    async updateEndUser(userId: string, id: string, endUser: string, change: EndUserChange) {
+      const key = await ownKey(userId, id)
+      const by = (await logsOwn('end-user.update', userId)) ? userId : undefined
+      const changed = key && (await keys.endUsers.update(key, endUser, change, { by, now: now() }))
+      return changed && { endUser: changed, totals: await ledger.totals('end_user', endUserId(changed)) }
+    },
+    /** Removes an end user of a key of the user, with the sums; usage records stay. False where there is none. */
+    async removeEndUser(userId: string, id: string, endUser: string): Promise<boolean> {
+      const key = await ownKey(userId, id)
+      const by = (await logsOwn('end-user.delete', userId)) ? userId : undefined
+      return key !== null && keys.endUsers.remove(key, endUser, { by, now: now() })
+    },
     /** Revokes a key of the user; also one that is revoked already. False if the user has no key with this id. */
-    async revoke(userId: string, id: string, act?: Act): Promise<boolean> {
-      const key = isUuid(id) ? await keys.get(id) : null
-      return key?.user_id === userId && keys.revoke(id, act)
+    revoke: async (userId: string, id: string, act?: Act): Promise<boolean> =>
+      (await ownKey(userId, id)) !== null && keys.revoke(id, act),
+    /**
+     * Changes the given fields of a key of the user, or for an administrator of anybody's.
+     * @returns null where there is no such key
+     * @throws ApiError 400 for a key that is revoked, an end that is over, or a later one of a rotated key; 403 for a rate limit beyond the user's role
+     */
+    async update({ id: userId, role }: User, id: string, change: KeyChange): Promise<StoredKey | null> {
+      const own = await ownKey(userId, id)
+      const key = own ?? (role === 'admin' && isUuid(id) ? await keys.get(id) : null)
+      if (!key || Object.keys(change).length === 0) return key
+      checkEnd(change)
+      const { rateLimit: fastest } = limits(role)
+      // An operator may have made a faster one, whose other fields can be changed by a body that has them all.
+      if (change.rateLimit !== key.rate_limit && (change.rateLimit ?? 0) > fastest)
+        throw forbidden(`The key may have ${fastest} requests per minute at most`)
+      const by = own && !(await logsOwn('key.update', userId)) ? undefined : userId
+      const changed = await keys.update(id, change, { by, now: now() }, { bytesAtMost: dataBytes })
+      if (changed?.revoked) throw invalid('A revoked key cannot be changed')
+      return changed
+    },
+    /**
+     * Makes a key in place of one of the user.
+     * @param overlap seconds for which the old one still works; default a day
+     * @returns null where the user has no such key
+     * @throws ApiError 400 for one that is revoked, expired or rotated already; 403 as `create`
+     */
+    async rotate({ id: userId, role }: User, id: string, overlap?: number) {
+      if (!(await ownKey(userId, id))) return null
+      const overlapMs = overlap === undefined ? {} : { overlapMs: overlap * 1_000 }
+      const space = { atMost: limits(role).keys, bytesAtMost: dataBytes }
+      const made = await keys.rotate(id, { ...overlapMs, ...space }, { by: userId, now: now() })
+      if (!made) throw invalid('A key that is revoked, expired or rotated already cannot be rotated')
+      return made
     },
     /** A page of a user's keys, newest first, with what each has used: over all time, or in the hours of a period. */
     async usage(userId: string, period: Period = {}, page?: PageOptions) {
@@ -75,31 +161,102 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, now }: P
 
 export type KeyOperations = ReturnType<typeof keyOperations>
 
-const keyView = ({ id, name, rate_limit, models, budget, expires_at, revoked, created_at }: StoredKey) => ({
+const keyView = ({
   id,
   name,
   rate_limit,
+  token_limit,
+  end_users,
+  models,
+  budget,
+  expires_at,
+  rotated_at,
+  revoked,
+  created_at,
+}: StoredKey) => ({
+  id,
+  name,
+  rate_limit,
+  ...(token_limit !== undefined && { token_limit }),
   ...(models && { models }),
   ...(budget && { budget }),
+  ...(end_users && { end_users }),
   ...(expires_at !== undefined && { expires_at }),
+  ...(rotated_at !== undefined && { rotated_at }),
   revoked,
   created_at,
 })
 
-/** The body of POST /api/keys. */
-export const NewKey = v.object({
-  name: v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), v.maxLength(200), wellFormed),
-  /** Requests per minute; default 60. */
-  rateLimit: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
-  /** The allowed models, each as an id or as `provider/id`; default all. */
+const name = v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), v.maxLength(200), wellFormed)
+/** Requests per minute of a key or an end user in a body. */
+export const RateLimit = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))
+
+/** Limits that a key may have or not. */
+const limits = {
+  /** Tokens of prompts and completions per minute; default any number. */
+  tokenLimit: v.nullish(TokenLimit),
+  /** The allowed models, each as an id, as `provider/id` or as the name of a group; default all. */
   models: v.nullish(
     v.pipe(v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(200))), v.nonEmpty(), v.maxLength(100)),
   ),
   /** Limit on the cost of its requests; default none. */
   budget: v.nullish(NewBudget),
+  /** What its end users may have each, whom requests name by `user`; default they are not told apart. */
+  endUsers: v.nullish(
+    v.strictObject({
+      required: v.nullish(v.boolean()),
+      budget: v.nullish(NewBudget),
+      rate_limit: v.nullish(RateLimit),
+    }),
+  ),
   /** Default never. */
   expiresAt: v.nullish(Time),
+}
+
+/** The body of POST /api/keys. */
+export const NewKey = v.object({
+  name,
+  /** Requests per minute; default 60. */
+  rateLimit: v.nullish(RateLimit),
+  ...limits,
 })
+
+/** The body of PATCH /api/keys/{id}: only fields to change; null takes a limit away. */
+export const KeyPatch = v.object({ name: v.optional(name), rateLimit: v.optional(RateLimit), ...limits })
+
+/** Other spellings of fields. */
+const aliases = { rate_limit: 'rateLimit', token_limit: 'tokenLimit', end_users: 'endUsers', expires_at: 'expiresAt' }
+
+/** The rules of a body as they are stored. */
+const rulesOf = ({
+  required,
+  budget,
+  rate_limit,
+}: NonNullable<v.InferOutput<typeof KeyPatch>['endUsers']>): EndUserRules => ({
+  ...(required && { required }),
+  ...(budget && { budget: budgetOf(budget) }),
+  ...(rate_limit != null && { rate_limit }),
+})
+
+/** What a key is given by a body; null takes a limit away. */
+const changeOf = ({
+  name,
+  rateLimit,
+  tokenLimit,
+  models,
+  budget,
+  endUsers,
+  expiresAt,
+}: v.InferOutput<typeof NewKey | typeof KeyPatch>): KeyChange =>
+  defined({
+    name,
+    rateLimit: rateLimit ?? undefined,
+    tokenLimit,
+    models,
+    budget: budget && budgetOf(budget),
+    endUsers: endUsers && rulesOf(endUsers),
+    expiresAt: expiresAt == null ? expiresAt : dateOf(expiresAt),
+  })
 
 /** POST /api/keys */
 export const keysCreate = (keys: KeyOperations) =>
@@ -107,21 +264,14 @@ export const keysCreate = (keys: KeyOperations) =>
     id: 'keys.create',
     summary: 'Makes a gateway key. Its value is in this answer only.',
     access: 'developer',
-    aliases: { rate_limit: 'rateLimit', expires_at: 'expiresAt' },
+    aliases,
     body: NewKey,
     example: { name: 'laptop' },
     output: GatewayKey,
     errors: [403],
-    async run(caller, { body: { name, rateLimit, models, budget, expiresAt } }) {
+    async run(caller, { body }) {
       const { id } = caller!.user
-      const input = {
-        name,
-        ...(rateLimit != null && { rateLimit }),
-        ...(models && { models }),
-        ...(budget && { budget: { usd: budget.usd, ...(budget.per && { per: budget.per }) } }),
-        ...(expiresAt != null && { expiresAt: dateOf(expiresAt) }),
-      }
-      const made = await keys.create(id, input, { by: id })
+      const made = await keys.create(id, { ...changeOf(body), name: body.name }, { by: id })
       return { ...keyView(made), key: made.key }
     },
   })
@@ -140,6 +290,41 @@ export const keysList = (keys: KeyOperations) =>
         const { items, next } = await keys.list(caller!.user.id, page)
         return { items: items.map((key) => ({ ...keyView(key), last_used_at: key.last_used_at })), next }
       }),
+  })
+
+/** PATCH /api/keys/{id} */
+export const keysUpdate = (keys: KeyOperations) =>
+  operation({
+    id: 'keys.update',
+    summary: "Changes the given fields of a gateway key of the caller's, or for administrators of anybody's.",
+    access: 'developer',
+    params: IdParams,
+    aliases,
+    body: KeyPatch,
+    example: { rateLimit: 120 },
+    output: GatewayKey,
+    errors: [403, 404],
+    run: async (caller, { params: { id }, body }) =>
+      keyView(found('key', await keys.update(caller!.user, id, changeOf(body)))),
+  })
+
+/** POST /api/keys/{id}/rotate */
+export const keysRotate = (keys: KeyOperations) =>
+  operation({
+    id: 'keys.rotate',
+    summary: 'Makes a gateway key in place of one, which works for a while longer. Its value is in this answer only.',
+    access: 'developer',
+    params: IdParams,
+    query: v.object({
+      /** Seconds for which the old key still works; default a day. */
+      overlap: v.optional(whole(0, MOST_OVERLAP_S)),
+    }),
+    output: GatewayKey,
+    errors: [403, 404],
+    async run(caller, { params: { id }, query: { overlap } }) {
+      const made = found('key', await keys.rotate(caller!.user, id, overlap))
+      return { ...keyView(made), key: made.key }
+    },
   })
 
 /** DELETE /api/keys/{id} */

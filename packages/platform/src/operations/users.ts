@@ -1,4 +1,4 @@
-import type { Act, Role, UserFields } from '@turnpike/core'
+import type { Act, Role, UserChange, UserFields } from '@turnpike/core'
 import {
   changeOwnRole,
   createUser,
@@ -21,7 +21,7 @@ import { Flag, IdParams, User } from '../schemas.js'
 import { aliases, elsewhere, elsewhereThanPatch, fieldsOf, NewUser, UserPatch } from './user-bodies.js'
 
 /** Input for a new user. */
-export type UserInput = Partial<Omit<UserFields, 'budget'>> & {
+export type UserInput = Partial<UserFields> & {
   /** Default a UUIDv7. */
   id?: string
   /** Without one, the user cannot sign in by password. */
@@ -62,7 +62,7 @@ export function userOperations({ kv, keys, sessions, selfRole, logsOwn, now }: P
      * Changes the given fields as an administrator does: a role is granted.
      * @throws ApiError 400 where the e-mail is taken, or where the last administrator would get another role
      */
-    async update(id: string, fields: Partial<UserFields>, act: Act = {}): Promise<StoredUser | null> {
+    async update(id: string, fields: UserChange, act: Act = {}): Promise<StoredUser | null> {
       const user = await updateUser(kv, id, fields, { now: now(), ...act })
       keys.forget(id)
       return user
@@ -103,7 +103,20 @@ export type UserOperations = ReturnType<typeof userOperations>
 
 /** The public form of a user (spec.md, "User (platform)"). */
 export const userView = (user: StoredUser): v.InferOutput<typeof User> => {
-  const { id, email, first_name, last_name, username, role, granted_role, provider, deleted_at, created_at } = user
+  const {
+    id,
+    email,
+    first_name,
+    last_name,
+    username,
+    role,
+    granted_role,
+    provider,
+    budget,
+    token_limit,
+    deleted_at,
+    created_at,
+  } = user
   const names = { first_name, last_name, username }
   return {
     id,
@@ -112,6 +125,8 @@ export const userView = (user: StoredUser): v.InferOutput<typeof User> => {
     role,
     ...(granted_role && { granted_role }),
     provider,
+    ...(budget && { budget }),
+    ...(token_limit !== undefined && { token_limit }),
     deleted_at,
     created_at,
   }
@@ -187,7 +202,12 @@ export const usersUpdate = (users: UserOperations) =>
     output: User,
     errors: [404],
     async run(caller, { params: { id }, body }) {
-      const fields = fieldsOf(body)
+      const { budget, tokenLimit } = body
+      const fields = {
+        ...fieldsOf(body),
+        ...(budget === null && { budget }),
+        ...(tokenLimit === null && { token_limit: tokenLimit }),
+      }
       const isEmpty = Object.keys(fields).length === 0
       const user = isEmpty ? await users.get(id) : await users.update(id, fields, { by: caller!.user.id })
       return userView(found('user', user))

@@ -61,6 +61,12 @@ export function directory(
     return slash > 0 ? idOf(asked.slice(0, slash)) : undefined
   }
 
+  /** A model id whose prefix is the id of its provider, where it is an alias. */
+  const spelt = (asked: string): string => {
+    const prefix = prefixOf(asked)
+    return prefix === undefined ? asked : prefix + asked.slice(asked.indexOf('/'))
+  }
+
   /** Whether a model belongs to the family of a provider. */
   const owns = (id: string, model: string): boolean => byId.get(id)![0]!.owns?.(model) === true
 
@@ -161,5 +167,5 @@ export function directory(
     )
   }
 
-  return { idOf, serving, membersOf, placesOf, fallbackPlaces }
+  return { idOf, spelt, serving, membersOf, placesOf, fallbackPlaces }
 }

@@ -152,7 +152,10 @@ describe('a deployment at its tokens a minute', () => {
 
   it('is not called where the store of the limits fails', async () => {
     const lost = new Error('lost')
-    const { send, took } = setUp([{ requestsPerMinute: 1 }], { consume: () => Promise.reject(lost) })
+    const { send, took } = setUp([{ requestsPerMinute: 1 }], {
+      consume: () => Promise.reject(lost),
+      adjust: () => Promise.reject(lost),
+    })
     await expect(send(1)).rejects.toBe(lost)
     expect(took()).toBe('')
   })

@@ -91,7 +91,7 @@ export class Quotas {
 
   /** Adds to what was counted, or takes from it. What a store does not take stays as it is for the rest of the minute. */
   #add(key: string, units: number): void {
-    void (async () => this.#limiter.consume(key, ANY, units))().catch(() => undefined)
+    void (async () => this.#limiter.adjust(key, ANY, units))().catch(() => undefined)
   }
 }
 

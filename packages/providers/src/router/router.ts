@@ -116,7 +116,7 @@ export function createRouter(options: RouterOptions): Router {
   }
   const plans = new Plans(rotations, health, quotas, choices)
 
-  const { idOf, serving, membersOf, placesOf, fallbackPlaces } = directory(byId, rotations, groups)
+  const { idOf, spelt, serving, membersOf, placesOf, fallbackPlaces } = directory(byId, rotations, groups)
   const listings = new Listings(byId, now)
 
   /** What the lists and what a table tells come to. */
@@ -245,6 +245,13 @@ export function createRouter(options: RouterOptions): Router {
     async groups({ provider } = {}) {
       const all = await groupModels()
       return provider === undefined ? all : all.filter((group) => group.provider === idOf(provider))
+    },
+    members(name) {
+      const group = groups.get(name)
+      return (
+        group &&
+        [...group.tiers.flatMap(({ models }) => models), ...group.fallbacks.map(([, model]) => model)].map(spelt)
+      )
     },
     async model(id) {
       const group = groups.has(id) && (await groupModels()).find((one) => one.id === id)

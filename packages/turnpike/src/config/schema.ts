@@ -214,6 +214,10 @@ const Gateway = section({
     'Fields that go to providers also for callers with limits.',
     list('names of fields, such as min_p,chat_template_kwargs', (path) => path.split('.').every(isWord)),
   ),
+  endUserHeader: setting(
+    'The header that names the end users behind a key; default the field user of the body.',
+    v.pipe(matching(/^[\w!#$%&'*+.^`|~-]+$/, 'the name of a header, such as X-OpenWebUI-User-Id'), v.toLowerCase()),
+  ),
   imageModels: setting('The models of images.', names()),
   speechModels: setting('The models of speech.', names()),
   voices: setting('The voices of speech.', names()),

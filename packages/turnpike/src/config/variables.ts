@@ -35,6 +35,7 @@ export const variables = {
   WHOLE_ANSWER_MS: 'gateway.wholeAnswerMs',
   EARLY_PING_MS: 'gateway.earlyPingMs',
   HOLDS: 'gateway.holds',
+  END_USER_HEADER: 'gateway.endUserHeader',
   ON_CLIENT_ABORT: 'gateway.onClientAbort',
   PASSWORD_COST: 'platform.passwordCost',
   SESSION_SECRET: 'platform.sessionSecret',
@@ -51,6 +52,7 @@ export const variables = {
   DEVELOPER_KEYS: 'keyLimits.developer.keys',
   DEVELOPER_KEY_RATE_LIMIT: 'keyLimits.developer.rateLimit',
   BALANCE_POLICY: 'balancePolicy',
+  CORS_ORIGINS: 'cors.origins',
 } as const satisfies Record<string, string>
 
 /** The variables of one provider of each family, for configurations without a list of providers. */

@@ -19,6 +19,8 @@ export const KeyList = v.object({
       user: v.nullable(v.string()),
       /** Requests per minute. */
       rate_limit: v.number(),
+      /** Tokens per minute; absent = any number. */
+      token_limit: v.optional(v.number()),
       revoked: v.boolean(),
       /** Whether the key is refused because its owner is no developer any more; absent = it is not. */
       suspended: v.optional(v.literal(true)),
@@ -26,10 +28,18 @@ export const KeyList = v.object({
       expires_at: v.optional(v.string()),
       /** When the key was rotated; it then expires after the overlap. Absent = not rotated. */
       rotated_at: v.optional(v.string()),
-      /** The allowed models, each as an id or as `provider/id`; absent = all. */
+      /** The allowed models, each as an id, as `provider/id` or as the name of a group; absent = all. */
       models: v.optional(v.array(v.string())),
       /** Limit on the cost of its requests; absent = none. */
       budget: v.optional(Budget),
+      /** What its end users may have; absent = they are not told apart. */
+      end_users: v.optional(
+        v.object({
+          required: v.optional(v.literal(true)),
+          budget: v.optional(Budget),
+          rate_limit: v.optional(v.number()),
+        }),
+      ),
       created_at: v.string(),
       /** Null = never. */
       last_used_at: v.nullable(v.string()),
@@ -54,7 +64,8 @@ export const adminKeys = (kv: KV, keys: GatewayKeys) =>
         kv,
         items.map(({ user_id }) => user_id),
       )
-      const data = items.map((key, i) => {
+      const data = items.map((item, i) => {
+        const { first_id: _, ...key } = item
         const { name, email, keys_suspended } = owners[i]?.value ?? {}
         return { ...key, user: name || email || null, ...(keys_suspended && { suspended: true }) }
       })

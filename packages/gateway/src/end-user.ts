@@ -1,0 +1,44 @@
+import type { ApiError, EndUser, GatewayKey, GatewayKeys, RateLimiter } from '@turnpike/core'
+import { END_USER_LENGTH, endUserId, invalid, ONE_LINE } from '@turnpike/core/internal'
+import type { Call } from '@turnpike/http'
+import { refuseOver } from './caller.js'
+
+/** Whether a text can be the id of an end user: also in a path, from which clients remove "." and "..". */
+const isId = (text: unknown): text is string =>
+  typeof text === 'string' && text.length <= END_USER_LENGTH && ONE_LINE.test(text) && !/^\.{1,2}$/.test(text)
+
+const wrongUser = (problem: string): ApiError => invalid(`user ${problem}`, { field: 'user' })
+
+/**
+ * The end user of a request with a key that tells them apart: of the header that the operator names, else of the body's `user`.
+ * @throws ApiError 400 for what is no id, and for none where the key requires one; 403 where the key has as many as it may
+ */
+export function endUserOf(
+  keys: GatewayKeys,
+  key: GatewayKey,
+  given: unknown,
+  call: Call,
+  header: string | undefined,
+): Promise<EndUser> | EndUser | undefined {
+  const id = (header !== undefined && call.header(header)) || given
+  // A blank one is none.
+  if (id == null || (typeof id === 'string' && id.trim() === '')) {
+    if (key.end_users?.required) throw wrongUser('is required by this key: the id of the end user')
+    return undefined
+  }
+  if (!isId(id)) throw wrongUser(`must be a text of at most ${END_USER_LENGTH} characters, without control characters`)
+  return keys.endUsers.find(key, id)
+}
+
+/** Counts a request of an end user as the calls that it makes. @throws ApiError 429 where a minute has no room for them */
+export async function countEndUser(
+  limiter: RateLimiter,
+  key: GatewayKey,
+  endUser: EndUser,
+  calls: number,
+): Promise<void> {
+  const perMinute = endUser.rate_limit ?? key.end_users?.rate_limit
+  if (perMinute === undefined) return
+  const limit = await limiter.consume(`end user ${endUserId(endUser)}`, perMinute, calls)
+  refuseOver(limit, `This end user is limited to ${perMinute} requests per minute`)
+}
