@@ -72,7 +72,7 @@ describe('sharedRateLimiter', () => {
       [false, 1],
     ])
     await setImmediate()
-    expect(trips[1]!.wants).toEqual([{ key: 'a', perMinute: Number.MAX_SAFE_INTEGER, count: -1 }])
+    expect(trips[1]!.wants).toEqual([{ key: 'a', perMinute: 10, count: -1 }])
     trips[1]!.answer([{ granted: -1, left: 1, endsInMs: 900 }])
     void limiter.consume('a', 10)
     await setImmediate()
