@@ -249,6 +249,26 @@ describe('an error', () => {
       { status: 404, caller: true, refused: 'model' },
     ],
     [
+      'a model that the location does not have',
+      claude,
+      400,
+      {
+        error: {
+          code: 400,
+          status: 'FAILED_PRECONDITION',
+          message: 'Publisher Model `x` is not servable in region y.',
+        },
+      },
+      { status: 400, caller: true, credential: false, refused: 'model' },
+    ],
+    [
+      'a project that may not call',
+      gemini,
+      400,
+      { error: { code: 400, status: 'FAILED_PRECONDITION', message: 'Billing is not enabled for the project.' } },
+      { status: 400, caller: false, credential: true },
+    ],
+    [
       'a fault in a request to Claude',
       claude,
       400,
