@@ -19,7 +19,7 @@ export interface Preset {
   models?: readonly string[]
 }
 
-/** The servers by the id that their providers have. Source of each address: the reference of its API, November 2026. */
+/** The servers by the id that their providers have. Sources: the references of the APIs, and of programs that call them, November 2026. */
 export const presets = {
   cerebras: { name: 'Cerebras', baseURL: 'https://api.cerebras.ai/v1' },
   // Its list has another form and another path.

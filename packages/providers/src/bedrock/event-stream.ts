@@ -1,6 +1,6 @@
 /**
- * Reads `application/vnd.amazon.eventstream` (AWS, "Event stream encoding"). Ours, because since 4.5 `@smithy/eventstream-codec` is a part of
- * `@smithy/core`, which takes over 8 MB installed, and reads whole frames only (docs/decisions/050).
+ * Reads `application/vnd.amazon.eventstream` (AWS, "Event stream encoding"). Ours, because `@smithy/eventstream-codec` needs `@smithy/core` since
+ * 4.5, some 8 MB installed, and reads whole frames only (docs/decisions/050).
  * @module
  */
 import { concat } from '@turnpike/core/internal'

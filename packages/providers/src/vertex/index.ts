@@ -1,7 +1,7 @@
 /** Vertex AI: Gemini and Claude at Google Cloud, by a service account, by tokens or by an API key. @module */
 import type { Capability, EmbeddingRequest, Provider } from '@turnpike/core'
 import { checkOptions, extend, invalid, unset } from '@turnpike/core/internal'
-import type { ChatAdapter } from '../adapter.js'
+import type { ChatAdapter, ErrorAnswer, ErrorMeaning } from '../adapter.js'
 import type { AnthropicOptions } from '../anthropic/index.js'
 import { anthropicChat } from '../anthropic/index.js'
 import { errors as anthropicErrors } from '../anthropic/errors.js'
@@ -54,6 +54,15 @@ const LOCATION = /^[a-z]+(-[a-z]+\d+)?$/
 const ID = /^\w[\w.@-]*$/
 
 const isClaude = (model: string): boolean => model.startsWith('claude-')
+
+/** Parses errors of Google's form, and Claude's own. A model that the location does not have is refused with 400, as a project that may not call is. */
+function errors(answer: ErrorAnswer): ErrorMeaning {
+  if ((answer.body as { type?: unknown }).type === 'error') return anthropicErrors(answer)
+  const meaning = googleErrors(answer)
+  if (answer.status !== 400 || !meaning.message?.includes('not servable')) return meaning
+  const message = `The model is not available in the location: ${meaning.message}`
+  return { ...meaning, message, caller: true, credential: false }
+}
 
 /** The endpoint of a location (Google's "Deployments and endpoints"). */
 function endpointOf(location: string): string {
@@ -125,10 +134,7 @@ export function vertex(options: VertexOptions): Provider {
       },
     } satisfies Partial<ChatAdapter>)
     return byModel((model) => (isClaude(model) ? claude : gemini), {
-      errors: (answer) => {
-        const isOfClaude = (answer.body as { type?: unknown } | undefined)?.type === 'error'
-        return (isOfClaude ? anthropicErrors : googleErrors)(answer)
-      },
+      errors,
       usage: (body) => ((body as { type?: unknown }).type === 'message' ? messages : google).usage(body),
     })
   }

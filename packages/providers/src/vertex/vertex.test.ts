@@ -249,6 +249,26 @@ describe('an error', () => {
       { status: 404, caller: true, refused: 'model' },
     ],
     [
+      'a model that the location does not have',
+      claude,
+      400,
+      {
+        error: {
+          code: 400,
+          status: 'FAILED_PRECONDITION',
+          message: 'Publisher Model `x` is not servable in region y.',
+        },
+      },
+      { status: 400, caller: true, credential: false, refused: 'model' },
+    ],
+    [
+      'a project that may not call',
+      gemini,
+      400,
+      { error: { code: 400, status: 'FAILED_PRECONDITION', message: 'Billing is not enabled for the project.' } },
+      { status: 400, caller: false, credential: true },
+    ],
+    [
       'a fault in a request to Claude',
       claude,
       400,
@@ -343,43 +363,4 @@ it('lists the Gemini models, or those that are named', async () => {
     true,
     false,
   ])
-})
-
-it.each<[name: string, options: () => object, message: string]>([
-  ['no credential', () => ({ project: 'acme' }), 'vertex: the option "apiKey" is not set'],
-  ['no project', () => ({ token: 't' }), 'vertex: the option "project" is not set'],
-  ['a location without a project', () => ({ apiKey: 'k', location: 'eu' }), 'vertex: the option "project" is not set'],
-  ['a path as project', () => ({ project: 'a/../b', token: 't' }), 'vertex: the option "project" must be the id'],
-  [
-    'a host as location',
-    () => ({ project: 'a', token: 't', location: 'evil.example/' }),
-    'vertex: the option "location"',
-  ],
-  ['two credentials', () => ({ project: 'a', token: 't', apiKey: 'k' }), 'vertex: only one of the options'],
-  ['a path of a key', () => ({ credentials: './key.json' }), 'must be the key of a service account'],
-  [
-    'credentials of a user',
-    () => ({ project: 'a', credentials: { type: 'authorized_user', refresh_token: 'r' } }),
-    '"token" is for all others',
-  ],
-  [
-    'a key without an account',
-    () => ({ project: 'a', credentials: { ...key, client_email: undefined } }),
-    'vertex: the option "credentials.client_email" is not set',
-  ],
-  [
-    'another form of key',
-    () => ({
-      credentials: { ...key, private_key: '-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----' },
-    }),
-    'must be a PEM of PKCS #8',
-  ],
-  [
-    'an open token endpoint',
-    () => ({ credentials: { ...key, token_uri: 'http://oauth2.googleapis.com/token' } }),
-    'vertex: the option "credentials.token_uri" must begin with https://',
-  ],
-  ['live models', () => ({ project: 'a', token: 't', models: 'live' }), 'vertex: the option "models" must be a list'],
-])('%s is refused', (_, options, message) => {
-  expect(() => vertex(options() as VertexOptions)).toThrow(message)
 })
