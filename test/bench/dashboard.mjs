@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
 import { runnerImport } from 'vite'
 import { createUser, gatewayKeys, usageLedger } from '../../packages/core/dist/index.js'
-import { openStorage } from '../../examples/server/dist/open-storage.js'
+import { openStorage } from 'turnpike'
 import { chatBytes, connect } from './client.mjs'
 
 const { values: flags } = parseArgs({

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util'
 import { runnerImport } from 'vite'
 import { createUser, memoryKV } from '../../packages/core/dist/index.js'
 import { createPlatform, passwordAuth } from '../../packages/platform/dist/index.js'
-import { openStorage } from '../../examples/server/dist/open-storage.js'
+import { openStorage } from 'turnpike'
 import { connect } from './client.mjs'
 
 const { values: flags } = parseArgs({

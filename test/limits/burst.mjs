@@ -2,7 +2,7 @@
 // in turn for `key-0` to `key-KEYS`. Prints how many requests of each key passed, and the waits that the others were told.
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStorage } from '../../examples/server/dist/open-storage.js'
+import { openStorage } from 'turnpike'
 
 const [url, ...numbers] = process.argv.slice(2)
 const [limit, keys, requests, callers] = numbers.map(Number)

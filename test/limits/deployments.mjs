@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRouter } from '@turnpike/providers'
-import { openStorage } from '../../examples/server/dist/open-storage.js'
+import { openStorage } from 'turnpike'
 
 const [url, ...numbers] = process.argv.slice(2)
 const [time, requests, callers] = numbers.map(Number)

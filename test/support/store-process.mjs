@@ -1,7 +1,7 @@
 // Usage: node store-process.mjs STORAGE. Opens the store as the server does, says so, and then does what the lines of its input ask:
 // [id, method, ...arguments] is answered by [id, result] or [id, null, error]. The method `lose` commits, and is never answered.
 import { createInterface } from 'node:readline'
-import { openStorage } from '../../examples/server/dist/open-storage.js'
+import { openStorage } from 'turnpike'
 
 const answer = (...line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const told = ({ name, message, outcome }) => ({ name, message, outcome })

@@ -164,7 +164,11 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
         return { ok: false, retryAfter: seconds(over.latest - time), remaining: 0 }
       return ask(key, perMinute, count, false)
     },
-    adjust: (name, perMinute, difference) => ask(encodeKey([name]), perMinute, difference, true),
+    adjust(name, perMinute, difference) {
+      const key = encodeKey([name])
+      if (difference < 0) exhausted.delete(key)
+      return ask(key, perMinute, difference, true)
+    },
     close() {
       closed ??= (async () => {
         await flushing
