@@ -12,6 +12,7 @@ import { assetRoutes, shells } from '@turnpike/http'
 import type { Platform, PlatformOptions } from '@turnpike/platform'
 import {
   createPlatform,
+  fixedTeams,
   gatewayResponder,
   isPlatformPath,
   limitGuesses,
@@ -153,8 +154,15 @@ async function compose(config: Config, parts: Parts, before?: Composed): Promise
       : await openPrices(config.prices, (error) => onError(error, { prices: pricesName }))
   const { providers, simulated, audio } = createProviders(config.providers, transport, prices)
   const router = createRouter({ providers, prices, rateLimiter, ...routing })
-  const { maxLoopDelayMs = 0, earlyPingMs = 0, onRequest: ownOnRequest, ...gatewayOptions } = config.gateway
-  const { sessionSecret, passwordCost, identity: ownIdentity, ...platformOptions } = config.platform
+  const {
+    maxLoopDelayMs = 0,
+    earlyPingMs = 0,
+    openTelemetry,
+    onRequest: ownOnRequest,
+    ...gatewayOptions
+  } = config.gateway
+  const { sessionSecret, passwordCost, identity: ownIdentity, teams, ...platformOptions } = config.platform
+  const reports = openTelemetry ? (await import('@turnpike/gateway/opentelemetry')).opentelemetry() : undefined
   const shared = {
     kv,
     rateLimiter,
@@ -176,7 +184,7 @@ async function compose(config: Config, parts: Parts, before?: Composed): Promise
     ...gatewayOptions,
     maxLoopDelayMs: maxLoopDelayMs || Infinity,
     earlyPingMs: earlyPingMs || Infinity,
-    onRequest: [onRequest, ownOnRequest].filter((one) => one !== undefined),
+    onRequest: [onRequest, ownOnRequest, reports].filter((one) => one !== undefined),
     events,
     routes: [conventionRoutes, prometheus(), openapi(), pages, docs(() => platform)],
   })
@@ -195,6 +203,7 @@ async function compose(config: Config, parts: Parts, before?: Composed): Promise
     files: { blobs, ...filesOf(config) },
     responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
     ...platformOptions,
+    ...(teams && { teams: 'team' in teams ? teams : fixedTeams(teams) }),
     ...(onRequest && { onRequest }),
     routes: [platformOpenapi()],
   })

@@ -1,7 +1,7 @@
 import type { KV, RateLimiter } from '@turnpike/core'
 import { EMAIL, KEY_PREFIX } from '@turnpike/core'
 import type { GatewayOptions, Guard } from '@turnpike/gateway'
-import type { FilesOptions, PlatformOptions } from '@turnpike/platform'
+import type { FilesOptions, PlatformOptions, TeamCatalog } from '@turnpike/platform'
 import type { Transport } from '@turnpike/providers'
 import * as v from 'valibot'
 import { ProviderEntry } from './providers.js'
@@ -234,11 +234,34 @@ const Gateway = section({
   ),
   guardMs: setting('Milliseconds that a function of a guard may take.', milliseconds()),
   toPng: setting('Converts an image to PNG.', code<NonNullable<GatewayOptions['toPng']>>()),
+  openTelemetry: setting(
+    'Whether requests are reported to OpenTelemetry, whose SDK the program or --import starts; default false.',
+    flag(),
+  ),
   onRequest: setting(
     'Called for each finished request.',
     code<Extract<GatewayOptions['onRequest'], (...args: never[]) => unknown>>(),
   ),
 })
+
+const Agents = v.array(
+  section({
+    id: integer(0),
+    name: text(),
+    role: text(),
+    model: v.nullable(text('the id of a model, or null')),
+  }),
+  'a list of agents',
+)
+const Teams = section({
+  'software-development': setting('Those of software.', Agents),
+  'content-creation': setting('Those of contents.', Agents),
+  research: setting('Those of research.', Agents),
+  custom: setting('Those of all others.', Agents),
+})
+const isCatalogue = (value: unknown): value is TeamCatalog =>
+  typeof value === 'object' && value !== null && typeof (value as Partial<TeamCatalog>).team === 'function'
+const TeamsMade = v.custom<TeamCatalog>(isCatalogue)
 
 const Platform = section({
   sessionSecret: setting(
@@ -273,8 +296,8 @@ const Platform = section({
     object<PlatformOptions['identity']>('an identity'),
   ),
   teams: setting(
-    'Which teams projects can have.',
-    object<NonNullable<PlatformOptions['teams']>>('a catalogue of teams'),
+    'The agents of projects by the type of their team, or in code a catalogue of teams.',
+    v.lazy((given): typeof Teams | typeof TeamsMade => (isCatalogue(given) ? TeamsMade : Teams)),
   ),
   taskPolicy: setting(
     'Decides which changes of tasks are allowed.',
