@@ -147,7 +147,7 @@ worldSuite(
       expect([await asks(now.body.key), await asks(last.body.key)]).toEqual(['invalid_api_key', 200])
     })
 
-    it('threat 80: limits beyond the role, and keys that outlive their replacement, by changes of keys', async () => {
+    it('threat 73: limits beyond the role, and keys that outlive their replacement, by changes of keys', async () => {
       const [admin, dev] = [await world().signedIn('admin'), await world().signedIn('developer')]
       const { id, key } = (await world().newKey(dev)).body
       expect((await patch(dev, id, { rateLimit: 601 })).status).toBe(403)

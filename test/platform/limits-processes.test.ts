@@ -57,7 +57,7 @@ describe.each(stores)('roles and limits of two processes on $name', ({ needed, c
       expect(await uses()).toEqual([200, 200])
     })
 
-    it('threat 82: tokens beyond those of a minute, at once in two processes', async () => {
+    it('threat 75: tokens beyond those of a minute, at once in two processes', async () => {
       const { key } = (await worlds[0]!.newKey(admin, { name: 'k', tokenLimit: 350 })).body
       let release!: () => void
       const held = new Promise<void>((resolve) => (release = resolve))

@@ -58,7 +58,7 @@ worldSuite('budgets of users', (world) => {
     expect([other.body.budget, body.budget]).toEqual([budget, undefined])
   })
 
-  it('threat 79: a budget that its user changes', async () => {
+  it('threat 72: a budget that its user changes', async () => {
     const [admin, dev] = [await world().signedIn('admin'), await world().signedIn('developer')]
     await ask('PATCH', `/api/users/${dev.id}`, { as: admin, body: { budget: { usd: 0 } } })
     for (const budget of [null, { usd: 9 }]) {

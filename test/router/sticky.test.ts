@@ -117,7 +117,7 @@ describe('a session', () => {
     expect(at.calls().toSorted()).toEqual([0, 0, 0, 4])
   })
 
-  it('threat 74: does not make a deployment do more than its limits, whatever names a caller chooses', async () => {
+  it('threat 67: does not make a deployment do more than its limits, whatever names a caller chooses', async () => {
     const fakes = [fakeOpenAI(), fakeOpenAI()]
     const providers = fakes.map(({ transport }, i) => ({
       provider: openai({ apiKey: `key-${i}`, transport }),

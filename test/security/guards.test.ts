@@ -52,7 +52,7 @@ async function records(): Promise<{ prompt_tokens: number; completion_tokens: nu
   ).records
 }
 
-it('threat 77: streams do not carry what whole answers do not, however it is split', async () => {
+it('threat 70: streams do not carry what whole answers do not, however it is split', async () => {
   const random = randomOf(42)
   const text = `Your key is ${SECRET}, and again ${SECRET}${SECRET}. Keep it safe, ${'and well, '.repeat(10)} 😀 ${SECRET}`
   const clean = text.replaceAll(SECRET, '[removed]')
@@ -103,7 +103,7 @@ it('threat 77: streams do not carry what whole answers do not, however it is spl
   }
 })
 
-it('threat 77: an answer that a guard refuses ends with an error in every form, as clients of OpenAI see it', async () => {
+it('threat 70: an answer that a guard refuses ends with an error in every form, as clients of OpenAI see it', async () => {
   const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: KEY })
   const words = Array.from({ length: 20 }, () => chunk('word '))
   const asked = { model: 'gpt-4o-mini', messages: [{ role: 'user' as const, content: 'Hi' }] }
@@ -141,7 +141,7 @@ it('threat 77: an answer that a guard refuses ends with an error in every form, 
   expect((await records())[0]).toMatchObject(spent)
 })
 
-it('threat 76: an answer that a guard keeps is for callers who may use the model, and costs nothing', async () => {
+it('threat 69: an answer that a guard keeps is for callers who may use the model, and costs nothing', async () => {
   const [before, calls] = [(await records()).length, upstream.requests.length]
   const refused = await ask({ ...says('kept'), model: 'gpt-4o' }, LIMITED)
   expect([refused.status, await refused.text()]).toEqual([403, expect.not.stringContaining('chatcmpl-kept')])
@@ -155,7 +155,7 @@ it('threat 76: an answer that a guard keeps is for callers who may use the model
   expect([(await records()).length, upstream.requests.length]).toEqual([before, calls])
 })
 
-it('threat 78: refused answers are charged under a budget, and no guard keeps a request for longer than its time', async () => {
+it('threat 71: refused answers are charged under a budget, and no guard keeps a request for longer than its time', async () => {
   given = () => streamed(chunk('forbidden words'), ...Array.from({ length: 50 }, () => chunk(' and more')), ...end)
   const refused = await (await ask({ ...stream, max_tokens: 50 }, LIMITED)).text()
   expect(parseStream(refused).at(-1)).toMatchObject({ error: { code: 'content_filter' } })

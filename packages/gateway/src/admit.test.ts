@@ -61,7 +61,7 @@ describe('a key restricted to some models', () => {
   })
 })
 
-it('threat 75: no key gets a model that is not for it by the fallback of a group, nor a fallback without a refusal', async () => {
+it('threat 68: no key gets a model that is not for it by the fallback of a group, nor a fallback without a refusal', async () => {
   const refusal = {
     status: 400,
     body: JSON.stringify({ error: { message: 'Too long', code: 'context_length_exceeded' } }),
@@ -129,7 +129,7 @@ describe('a key restricted to a group', () => {
     expect((await send('GET', '/v1/models/gpt-4o', undefined, init)).status).toBe(404)
   })
 
-  it('threat 81: models beyond those of a key, by names of groups', async () => {
+  it('threat 74: models beyond those of a key, by names of groups', async () => {
     const { ask, records } = await grouped(['any'])
     for (const model of ['gpt-4o', 'openai/gpt-4o', 'any/gpt-4o', 'gpt-5', 'constructor', '__proto__'])
       expect([model, (await ask({ model })).status]).not.toEqual([model, 200])

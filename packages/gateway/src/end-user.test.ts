@@ -114,7 +114,7 @@ describe('the end users of a key', () => {
   })
 })
 
-describe('threat 83: end users who are made up, to get more or to fill the store', () => {
+describe('threat 76: end users who are made up, to get more or to fill the store', () => {
   it.each([
     ['a long one', 'x'.repeat(129)],
     ['a long one in UTF-8', '😀'.repeat(65)],

@@ -43,7 +43,7 @@ describe("an answer in place of the upstream's", () => {
     expect(JSON.stringify(cached)).toContain('a secret')
   })
 
-  it('threat 76: is only for callers who may use the model', async () => {
+  it('threat 69: is only for callers who may use the model', async () => {
     const { ask, upstream } = await withKey({ models: ['gpt-4o-mini'] }, { guards: [cache] })
     const refused = await ask({ model: 'gpt-4o' })
     expect([refused.status, refused.headers.get('x-gateway-answered-by')]).toEqual([403, null])

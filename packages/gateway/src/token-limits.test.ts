@@ -128,7 +128,7 @@ describe('tokens per minute', () => {
     expect([(await ask(49)).status, (await ask(49)).status]).toEqual([200, 429])
   })
 
-  it('threat 82: tokens beyond those of a minute', async () => {
+  it('threat 75: tokens beyond those of a minute', async () => {
     const { ask, upstream, clock, id, gateway } = await limited(100, { upstream: () => reports(100) })
     // More than a minute has is refused, however empty the minute is, and without a call.
     const large = [

@@ -132,7 +132,7 @@ describe('a deployment at its tokens a minute', () => {
     expect(took()).toBe(isFree ? 'a' : '')
   })
 
-  it('threat 73: takes nothing for a call that finds no room', async () => {
+  it('threat 66: takes nothing for a call that finds no room', async () => {
     const { send, took } = setUp([{ tokensPerMinute: 1_000, requestsPerMinute: 2 }])
     for (let i = 0; i < 5; i++) await expect(send(1_001)).rejects.toMatchObject({ status: 429, shouldRetry: false })
     await send(600)
