@@ -28,7 +28,7 @@ const arrows: Record<string, string[]> = {
   conformance: ['@turnpike/providers'],
   core: ['valibot'],
   http: ['@turnpike/core', '@fastify/busboy', '@hattip/core', '@valibot/to-json-schema', 'valibot'],
-  providers: ['@turnpike/core', 'eventsource-parser', 'undici'],
+  providers: ['@turnpike/core', 'aws4fetch', 'eventsource-parser', 'undici'],
   storage: ['@turnpike/core', 'aws4fetch', 'ioredis', 'pg'],
   gateway: ['@opentelemetry/api', '@turnpike/core', '@turnpike/http', 'prom-client', 'valibot'],
   platform: ['@turnpike/core', '@turnpike/http', 'jose', 'valibot'],

@@ -56,9 +56,14 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 26_700, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 28_700, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 27_500, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import anthropic', 25_800, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 27_600, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 26_600, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 27_400, () => bundle('azure', 'providers/azure')],
+  // Without aws4fetch, 2.3 kB, which is a peer.
+  ['providers', 'import bedrock', 34_400, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import vertex', 38_700, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import preset', 27_500, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 11_300, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['gateway', 'import createGateway', 61_500, () => bundle('createGateway', 'gateway', ['node:*'])],
@@ -78,7 +83,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['gateway', 'tarball', 164_500, () => tarball('gateway')],
   ['http', 'tarball', 103_000, () => tarball('http')],
   ['platform', 'tarball', 213_500, () => tarball('platform')],
-  ['providers', 'tarball', 409_000, () => tarball('providers')],
+  ['providers', 'tarball', 465_000, () => tarball('providers')],
   ['storage', 'tarball', 143_500, () => tarball('storage')],
 ]
 

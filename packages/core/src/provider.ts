@@ -178,8 +178,8 @@ export interface Provider {
      */
     stream(request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream>
   }
-  /** The most texts of one upstream call of `embeddings`, where more take several; default any number. */
-  textsPerCall?: number
+  /** The most texts of one upstream call of `embeddings` with a model, where more take several; default any number. */
+  textsPerCall?(model: string): number
   /** @throws UpstreamError */
   embeddings?(request: EmbeddingRequest, call: UpstreamCall): Promise<EmbeddingAnswer>
   /** Generates one image. @throws UpstreamError */

@@ -1,3 +1,4 @@
+import type { UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { anthropic } from './anthropic/index.js'
 import { google } from './google/index.js'
@@ -91,6 +92,81 @@ describe('a key', () => {
     expect(() => openai({ apiKey })).toThrow(
       /^openai: the option "apiKey" must be visible ASCII characters, without a space or line break at its end$/,
     )
+  })
+})
+
+describe('a function as a key', () => {
+  const families = [
+    ['openai', openai, 'authorization', 'Bearer '],
+    ['anthropic', anthropic, 'x-api-key', ''],
+    ['google', google, 'x-goog-api-key', ''],
+  ] as const
+
+  it.each(families)('of %s is asked for each request', async (_, make, header, scheme) => {
+    const upstream = fake(json({ data: [] }))
+    let calls = 0
+    const apiKey = () => (++calls % 2 ? `token-${calls}` : Promise.resolve(`token-${calls}`))
+    // At the vendor's own address too.
+    const provider = make({ apiKey, models: 'live', transport: upstream.transport })
+    expect(calls).toBe(0)
+    await provider.models(call)
+    await provider.check!(call)
+    expect(upstream.requests.map(({ headers }) => headers[header])).toEqual([`${scheme}token-1`, `${scheme}token-2`])
+  })
+
+  it('is asked again where a request is repeated', async () => {
+    const refusal = {
+      error: { code: 'unsupported_parameter', param: 'seed', message: "Unsupported parameter: 'seed'" },
+    }
+    const upstream = fake(json(refusal, 400))
+    let calls = 0
+    const provider = openai({ ...local, apiKey: () => `token-${++calls}`, transport: upstream.transport })
+    const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }], seed: 1 }
+    await expect(provider.chat!.complete(request, call)).rejects.toThrow()
+    expect(upstream.requests.map(({ headers }) => headers['authorization'])).toEqual([
+      'Bearer token-1',
+      'Bearer token-2',
+    ])
+  })
+
+  it.each<[name: string, apiKey: () => unknown, cause: string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no token')
+      },
+      'no token',
+    ],
+    ['rejects', () => Promise.reject(new Error('no token')), 'no token'],
+    ['returns nothing', () => undefined, 'openai: the option "apiKey" must return visible ASCII'],
+    ['returns an empty text', () => '', 'openai: the option "apiKey" must return visible ASCII'],
+    ['returns what no header can carry', () => 'secret\n', 'openai: the option "apiKey" must return'],
+  ])('that %s sends nothing', async (_, apiKey, cause) => {
+    const upstream = fake(json({ data: [] }))
+    const provider = openai({ apiKey: apiKey as () => string, models: 'live', transport: upstream.transport })
+    const error: UpstreamError = (await provider.models(call).catch((thrown: UpstreamError) => thrown)) as never
+    expect(error.message).toBe('The credential for the upstream could not be had')
+    expect(error.failure).toMatchObject({ provider: 'openai', kind: 'unavailable', accepted: false })
+    expect((error.cause as Error).message).toContain(cause)
+    expect((error.cause as Error).message).not.toContain('secret')
+    expect(upstream.requests).toEqual([])
+  })
+
+  it('is not waited for once the call is aborted', async () => {
+    const upstream = fake(json({ data: [] }))
+    const provider = openai({ ...local, apiKey: () => new Promise(() => undefined), transport: upstream.transport })
+    const controller = new AbortController()
+    const models = provider.models({ signal: controller.signal })
+    controller.abort(new Error('The client left'))
+    await expect(models).rejects.toThrow('The client left')
+    await expect(provider.models({ signal: controller.signal })).rejects.toThrow('The client left')
+    expect(upstream.requests).toEqual([])
+  })
+
+  it.each(families)('of %s is scrubbed from errors', async (_, make) => {
+    const upstream = fake(json({ error: { message: 'The key token-4711 is not valid' } }, 401))
+    const provider = make({ apiKey: () => 'token-4711', models: 'live', transport: upstream.transport })
+    await expect(provider.models(call)).rejects.toThrow('The key [redacted] is not valid')
   })
 })
 

@@ -8,13 +8,22 @@ import type { Transport } from './transport.js'
 import { fetchTransport } from './transport.js'
 import type { UpstreamLimits } from './upstream.js'
 
+/**
+ * The credential of an API in visible ASCII, or a function that gives it, such as a token that expires. The function is called for each request
+ * that is sent, so it keeps a token until that expires. Where it fails or gives none, nothing is sent, and the provider counts as unavailable.
+ */
+export type ApiKey = string | (() => MaybeKey | Promise<MaybeKey>)
+
+/** Clients of authorization servers, such as google-auth-library, have null or undefined where there is no token. */
+type MaybeKey = string | null | undefined
+
 /** Options common to all families. */
 export interface FamilyOptions {
   /**
-   * The key of the API, in visible ASCII. Absent or empty = no key is sent, which only a server at another address than the vendor's allows;
-   * undefined, as a variable of the environment that is not set, is an error.
+   * The key of the API, or a function that gives it. Absent or empty = no key is sent, which only a server at another address than the vendor's
+   * allows; undefined, as a variable of the environment that is not set, is an error.
    */
-  apiKey?: string | undefined
+  apiKey?: ApiKey | undefined
   /** The base URL of the API. */
   baseURL?: string | undefined
   /**
@@ -31,7 +40,10 @@ export interface FamilyOptions {
 }
 
 /** The definition of a family. */
-interface Family<Options extends FamilyOptions> extends Pick<ProviderOptions, 'owns' | 'endpoints'> {
+export interface Family<Options extends FamilyOptions> extends Pick<
+  ProviderOptions,
+  'owns' | 'endpoints' | 'authorize' | 'modelsPath'
+> {
   id: string
   baseURL: string
   /** The names of the options that only this family has. */
@@ -43,8 +55,6 @@ interface Family<Options extends FamilyOptions> extends Pick<ProviderOptions, 'o
   chat(provider: string): ProviderOptions['chat']
   /** The capabilities of each listed model by its id. */
   catalogue: Record<string, Capability[]>
-  /** Path of the upstream's own list of models, in one page. */
-  modelsPath: string
 }
 
 /** The date of the sources of the models that are listed, and of their limits and prices. */
@@ -53,7 +63,14 @@ export const CATALOGUE_DATE = '2026-11-27'
 /** What a header can carry: a line break, as at the end of a file, would make every request fail. */
 const HEADER_VALUE = /^([\x20-\x7e]*[\x21-\x7e])?$/
 
-const common: OptionNames<FamilyOptions> = {
+/** @throws TypeError, which does not contain it */
+function checkKey(key: unknown, must: string): asserts key is string {
+  if (typeof key !== 'string' || !HEADER_VALUE.test(key))
+    throw new TypeError(`${must} visible ASCII characters, without a space or line break at its end`)
+}
+
+/** The names of the options that all families have. */
+export const common: OptionNames<FamilyOptions> = {
   apiKey: false,
   baseURL: false,
   models: false,
@@ -66,8 +83,8 @@ const common: OptionNames<FamilyOptions> = {
 export const listModels = (family: string, provider: string, catalogue: Record<string, Capability[]>): Model[] =>
   Object.keys(catalogue).map((id) => modelOf(id, { family, provider, catalogue }, Date.parse(CATALOGUE_DATE) / 1000))
 
-/** The address of an API. @throws TypeError */
-function hostOf(family: string, baseURL: string): string {
+/** @returns the host of the address of an API @throws TypeError */
+export function checkAddress(family: string, baseURL: string): string {
   const url = URL.canParse(baseURL) ? new URL(baseURL) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
     throw new TypeError(`${family}: the option "baseURL" must be a URL that begins with http:// or https://`)
@@ -79,14 +96,11 @@ function isAtVendor<Options extends FamilyOptions>(family: Family<Options>, opti
   const { id } = family
   checkOptions<FamilyOptions>(id, options, { ...common, ...family.options })
   const { apiKey = '', baseURL = family.baseURL, models = 'live' } = options
-  const [host, own] = [hostOf(id, baseURL), hostOf(id, family.baseURL)]
+  const [host, own] = [checkAddress(id, baseURL), checkAddress(id, family.baseURL)]
   const isVendor = host === own || host.endsWith(`.${own}`)
-  if (typeof apiKey !== 'string' || !HEADER_VALUE.test(apiKey))
-    throw new TypeError(
-      `${id}: the option "apiKey" must be visible ASCII characters, without a space or line break at its end`,
-    )
+  if (typeof apiKey !== 'function') checkKey(apiKey, `${id}: the option "apiKey" must be`)
   const isUnset = 'apiKey' in options && options.apiKey === undefined
-  if (isUnset || (isVendor && apiKey === '')) throw unset(id, 'apiKey')
+  if (isUnset || (isVendor && apiKey === '' && !family.authorize)) throw unset(id, 'apiKey')
   if (models !== 'live' && !(Array.isArray(models) && models.every(isModelId)))
     throw new TypeError(`${id}: the option "models" must be "live" or a list of ids`)
   return isVendor
@@ -98,10 +112,18 @@ export function familyProvider<Options extends FamilyOptions>(family: Family<Opt
   const { apiKey, baseURL = family.baseURL, id = family.id, transport = fetchTransport(), limits } = options
   const { models = isVendor ? undefined : 'live' } = options
   const known = { family: family.id, provider: id, catalogue: family.catalogue }
+  const isStatic = typeof apiKey !== 'function'
   return createProvider({
     id,
     baseURL: baseURL.replace(/\/+$/, ''),
-    headers: { ...family.headers, ...(apiKey && family.credential(apiKey)), 'user-agent': 'turnpike' },
+    headers: { ...family.headers, ...(isStatic && apiKey && family.credential(apiKey)), 'user-agent': 'turnpike' },
+    authorize: isStatic
+      ? family.authorize
+      : async () => {
+          const key = (await apiKey()) || undefined
+          checkKey(key, `${family.id}: the option "apiKey" must return`)
+          return family.credential(key)
+        },
     chat: family.chat(id),
     endpoints: family.endpoints,
     models:

@@ -36,7 +36,7 @@ export interface ProviderOptions extends Omit<Upstream, 'errors'> {
   /** Whether these are all that it has; default where the upstream is asked for them. See {@link Provider.listsAll}. */
   listsAll?: boolean
   /** Path of the upstream's own list of models, for `check`; default none: the provider cannot be checked. */
-  modelsPath?: string
+  modelsPath?: string | undefined
   /** Whether a model belongs to this provider. */
   owns: (model: string) => boolean
 }

@@ -1,4 +1,4 @@
-import type { Memory, UpstreamCall, Usage } from '@turnpike/core'
+import type { Memory, Signal, UpstreamCall, Usage } from '@turnpike/core'
 import { ApiError, UpstreamError } from '@turnpike/core'
 import { concat, nextTurn, readerOf } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
@@ -6,7 +6,7 @@ import { billed, malformed, statusError, tooLarge, truncated, unreported } from 
 import { excessOf, parseJson } from './json.js'
 import { neverSent } from './network-errors.js'
 import type { Repeatable } from './refusals.js'
-import type { Transport, TransportResponse } from './transport.js'
+import type { Transport, TransportRequest, TransportResponse } from './transport.js'
 import { dismiss } from './transport.js'
 
 /** A request as it is sent: its body may be JSON already. */
@@ -27,8 +27,15 @@ export interface Upstream {
   id: string
   /** The base URL, without a trailing slash. */
   baseURL: string
-  /** Default request headers, including the credential; for calls with JSON request and response. */
+  /** Default request headers, including a credential that does not change; for calls with JSON request and response. */
   headers: Record<string, string>
+  /**
+   * Makes the headers of any other credential, such as a token that expires or a signature, for each request that is sent. If it fails, nothing
+   * is sent, and the upstream is unavailable.
+   */
+  authorize?: ((request: TransportRequest) => Promise<Record<string, string>>) | undefined
+  /** The upstream's own name of a model, for the endpoints of the OpenAI family besides chat; default its id. */
+  nameOf?: (model: string) => string
   errors: ChatAdapter['errors']
   transport: Transport
   limits?: UpstreamLimits | undefined
@@ -54,7 +61,7 @@ const CREDENTIAL_LENGTH = 8
 function withoutCredential(text: string, headers: Record<string, string>): string {
   for (const [name, value] of Object.entries(headers)) {
     const credential = value.replace(/^Bearer /, '')
-    if (/authorization|key/.test(name) && credential.length >= CREDENTIAL_LENGTH)
+    if (/authorization|key|token/.test(name) && credential.length >= CREDENTIAL_LENGTH)
       text = text.replaceAll(credential, '[redacted]')
   }
   return text
@@ -97,6 +104,28 @@ function readText(response: TransportResponse, limit: number, memory?: Memory): 
   })
 }
 
+/** Settles as a promise does, or rejects once the signal is aborted. */
+const beforeAbort = <T>(promise: Promise<T>, signal: Signal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort)
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+
+/** Adds the credential to a request. @throws UpstreamError `unavailable`; the signal's reason if it is aborted before */
+async function authorized({ id, authorize }: Upstream, request: TransportRequest): Promise<TransportRequest> {
+  try {
+    const credential = await beforeAbort(authorize!(request), request.signal)
+    request.headers = { ...request.headers, ...credential }
+    return request
+  } catch (cause) {
+    if (request.signal.aborted) throw request.signal.reason
+    const message = 'The credential for the upstream could not be had'
+    throw new UpstreamError(message, { provider: id, kind: 'unavailable', accepted: false, cause })
+  }
+}
+
 /**
  * Reports the request's notes, sends it and resolves with a 2xx response. A request whose parameters are refused with 400 or 422, so that nothing
  * was generated, is sent once more without them.
@@ -111,16 +140,17 @@ export function send(
   call: UpstreamCall,
   headers: Record<string, string> = upstream.headers,
 ): Promise<TransportResponse> {
-  const { id, baseURL, errors, transport } = upstream
+  const { id, baseURL, errors, transport, authorize } = upstream
   const { signal, onNotes } = call
   if (notes.length > 0) onNotes?.(notes)
-  const sent = transport({
+  const request: TransportRequest = {
     url: baseURL + path,
     method: body ? 'POST' : 'GET',
     headers: own ? { ...headers, ...own } : headers,
     body: typeof body !== 'object' || body instanceof ReadableStream ? body : JSON.stringify(body),
     signal,
-  })
+  }
+  const sent = authorize ? authorized(upstream, request).then(transport) : transport(request)
   return sent.then(
     (response) => {
       const { status, header } = response
@@ -139,13 +169,14 @@ export function send(
             call.onRepeat?.()
             return send(upstream, retry.request, call, headers).then((accepted) => (retry.learn(), accepted))
           }
-          const safe = withoutCredential(text, headers)
+          const safe = withoutCredential(text, request.headers)
           const body = parseJson(safe) ?? safe
           throw statusError(id, errors, { status, header, body }, false)
         })
     },
     (cause: unknown) => {
       if (signal.aborted) throw signal.reason
+      if (UpstreamError.is(cause)) throw cause
       throw new UpstreamError('The upstream could not be reached', {
         provider: id,
         kind: 'unavailable',

@@ -58,8 +58,10 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
       const need = {
         task: 'embeddings' as const,
         request,
-        calls: ({ provider: { textsPerCall = Infinity } }: Target) =>
-          Array.isArray(request.input) ? Math.max(1, Math.ceil(request.input.length / textsPerCall)) : 1,
+        calls: ({ provider, model }: Target) =>
+          Array.isArray(request.input)
+            ? Math.max(1, Math.ceil(request.input.length / (provider.textsPerCall?.(model) ?? Infinity)))
+            : 1,
         expected: () => ({ input: expected() }),
         most: () => ({ input: inputTokens(request.input, mostTokens) }),
       }

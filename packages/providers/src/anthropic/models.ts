@@ -1,6 +1,7 @@
 import type { Capability } from '@turnpike/core'
 
-const capabilities: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']
+/** The capabilities of all models of the family. */
+export const anthropicCapabilities: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']
 
 /** The maximum output tokens of each listed chat model. Unlisted ids can be requested as well. Source: the models' pages of Claude's docs, November 2026. */
 const catalogue: Record<string, number> = {
@@ -30,7 +31,7 @@ const earlier: Record<string, number> = {
 
 /** The listed models of the family with their capabilities. */
 export const anthropicCatalogue: Record<string, Capability[]> = Object.fromEntries(
-  Object.keys(catalogue).map((id) => [id, capabilities]),
+  Object.keys(catalogue).map((id) => [id, anthropicCapabilities]),
 )
 
 /** Whether a model id matches the family: `claude-…`, also as Bedrock has it: `us.anthropic.claude-…`. */

@@ -1,7 +1,7 @@
 import type { Capability, EmbeddingRequest, Provider, SpeechRequest, TranscriptionFields } from '@turnpike/core'
 import type { Endpoints } from '../provider.js'
 import type { Upstream } from '../upstream.js'
-import { canEmbed, embeddings, TEXTS_PER_CALL } from './embeddings.js'
+import { batchEmbedContents, canEmbed, embeddings } from './embeddings.js'
 import { images } from './images.js'
 import { capabilities } from './models.js'
 import { canSpeak, speech } from './speech.js'
@@ -65,7 +65,7 @@ const fits: NonNullable<Provider['fits']> = ({ task, request }) => {
 export const googleEndpoints = ({ audio = false }: GoogleEndpointsOptions = {}): GoogleEndpoints => ({
   of: (upstream) => ({
     embeddings: embeddings(upstream),
-    textsPerCall: TEXTS_PER_CALL,
+    textsPerCall: () => batchEmbedContents.batch,
     images: images(upstream),
     ...(audio && { speech: speech(upstream), transcription: transcription(upstream) }),
     fits,

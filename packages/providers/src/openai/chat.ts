@@ -10,7 +10,7 @@ import { choiceError, errors, missing, toldError } from './errors.js'
 import { cleanHistory } from './history.js'
 import { OPENAI } from './models.js'
 import { fitParameters } from './parameters.js'
-import { dropRouting } from './routing-fields.js'
+import { route } from './routing-fields.js'
 import type { RulesOf } from './servers.js'
 import { fitContent, fitNames, rulesAt } from './servers.js'
 import { streamDecoder } from './stream.js'
@@ -40,7 +40,7 @@ function toRequest(
     tools: request.tools?.length ? request.tools : undefined,
     stream_options: asksUsage ? extend(stream_options ?? {}, { include_usage: true }) : undefined,
   })
-  dropRouting(upstream, notes)
+  route(upstream, notes)
   fitParameters(upstream, notes)
   fitNames(upstream, rules, notes)
   const { max_tokens: older = 0, max_completion_tokens: newer = 0 } = upstream as {

@@ -6,7 +6,7 @@ import type { Upstream } from '../upstream.js'
 import { callJson, EMBEDDING_VALUES } from '../upstream.js'
 import { embeddingOf, vectorMaker } from '../vectors.js'
 import { missing } from './errors.js'
-import { dropRouting } from './routing-fields.js'
+import { route } from './routing-fields.js'
 
 /** A response of `/embeddings`. */
 interface Answer {
@@ -30,7 +30,7 @@ export const embeddings =
       // base64 unless it is refused: as decimals, 2,048 vectors of the largest size would exceed the limit of an answer.
       const body = extend(request as Record<string, unknown>, { provider: undefined, encoding_format: 'base64' })
       const notes: Note[] = []
-      dropRouting(body, notes)
+      route(body, notes, upstream)
       for (const field of losses) {
         if (body[field] !== undefined) notes.push({ field, action: 'dropped' })
         body[field] = undefined

@@ -5,7 +5,7 @@ import { count } from '../count.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import { missing } from './errors.js'
-import { dropRouting } from './routing-fields.js'
+import { route } from './routing-fields.js'
 
 type Size = NonNullable<ImageRequest['size']>
 type Quality = NonNullable<ImageRequest['quality']>
@@ -81,7 +81,7 @@ const dallE2: Traits = {
 const traitsOf = (model: string): Traits =>
   model.startsWith('dall-e-2') ? dallE2 : model.startsWith('dall-e') ? dallE3 : gptImage
 
-function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
+function toRequest(request: ImageRequest & { model: string }, upstream: Upstream): UpstreamRequest {
   const { model, size, quality, style } = request
   const { sizes, qualities, style: hasStyle, output } = traitsOf(model)
   const notes: Note[] = []
@@ -106,7 +106,7 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
     response_format: undefined,
     ...output,
   })
-  dropRouting(body, notes)
+  route(body, notes, upstream)
   return { path: '/images/generations', body, notes }
 }
 
@@ -137,7 +137,7 @@ function usageOf({ usage }: Answer): Usage | undefined {
 export const images =
   (upstream: Upstream): NonNullable<Provider['images']> =>
   (request, call) =>
-    callJson(upstream, toRequest(request), call, usageOf, (answer): ImageAnswer => {
+    callJson(upstream, toRequest(request, upstream), call, usageOf, (answer): ImageAnswer => {
       const { data } = answer as Answer
       if (!data) throw missing(upstream.id, answer, 'data')
       const pictures = data.map(({ b64_json, revised_prompt }) => {

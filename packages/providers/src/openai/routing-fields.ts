@@ -1,4 +1,5 @@
 import type { Note } from '@turnpike/core'
+import type { Upstream } from '../upstream.js'
 
 /** Fields by which some compatible servers, such as proxies, let a caller decide where they send a request and with which credential. */
 const routingFields = [
@@ -12,8 +13,12 @@ const routingFields = [
   'extra_query',
 ]
 
-/** Removes the routing fields from the copy of a request that is sent to the upstream, with a note for each. */
-export function dropRouting(body: Record<string, unknown>, notes: Note[]): void {
+/**
+ * Removes the routing fields from the copy of a request that is sent to an upstream, with a note for each.
+ * @param upstream whose name of the model is set, where it has one of its own
+ */
+export function route(body: Record<string, unknown>, notes: Note[], upstream?: Upstream): void {
+  if (upstream?.nameOf) body['model'] = upstream.nameOf(body['model'] as string)
   for (const field of routingFields)
     if (body[field] !== undefined) {
       body[field] = undefined

@@ -4,7 +4,7 @@ import { malformed, tooLarge, truncated } from '../failures.js'
 import { dismiss } from '../transport.js'
 import type { Upstream } from '../upstream.js'
 import { ANSWER_LIMIT, send } from '../upstream.js'
-import { dropRouting } from './routing-fields.js'
+import { route } from './routing-fields.js'
 
 /** The content type of each format. Those that spec.md does not define are ours. */
 const types: Record<SpeechFormat, string> = {
@@ -67,7 +67,7 @@ export const speech =
     const { response_format: format } = request
     const body = extend(request, { provider: undefined })
     const notes: Note[] = []
-    dropRouting(body, notes)
+    route(body, notes, upstream)
     const response = await send(
       upstream,
       { path: '/audio/speech', body, notes },

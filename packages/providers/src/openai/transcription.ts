@@ -5,7 +5,7 @@ import { formData } from '../form-data.js'
 import type { Upstream } from '../upstream.js'
 import { callJson } from '../upstream.js'
 import { missing } from './errors.js'
-import { dropRouting } from './routing-fields.js'
+import { route } from './routing-fields.js'
 import { areSegments, toSubtitles } from './subtitles.js'
 
 /** A JSON response of `/audio/transcriptions`. */
@@ -52,7 +52,7 @@ export const transcription =
     const { file, response_format: format = 'json', provider: _, [GRANULARITIES]: granularities, ...fields } = request
     // None of the four formats can hold word timestamps.
     const notes: Note[] = granularities === undefined ? [] : [{ field: 'timestamp_granularities', action: 'dropped' }]
-    dropRouting(fields, notes)
+    route(fields, notes, upstream)
     const subtitles = format === 'srt' || format === 'vtt' ? format : undefined
     const asked = subtitles || request.model.includes('whisper') ? 'verbose_json' : 'json'
     const { type, body } = formData({ ...fields, response_format: asked }, file)

@@ -61,9 +61,84 @@ function takeNext(left: Target[], health: Health, mayRest: boolean): Target | un
   return next < 0 ? undefined : left.splice(next, 1)[0]
 }
 
+/** The failures of a request so far, and what may be called after them. */
+class Failures {
+  readonly #targets: Target[]
+  readonly #options: Required<AttemptOptions>
+  /** The first one, and the first that passes. */
+  #first: unknown
+  #passing: unknown
+  #hasFallenBack: boolean
+  #round = 0
+  /** Who may be retried, and in how many milliseconds. */
+  #busy: Target[] = []
+  #wait = 0
+  /** Whether one that rests may be called. */
+  mayRest = false
+
+  constructor(targets: Target[], { retries = 0, maxWaitMs = 2_000, failoverStatuses = [] }: AttemptOptions) {
+    this.#targets = targets
+    this.#options = { retries, maxWaitMs, failoverStatuses }
+    this.#hasFallenBack = isFallback(targets[0]!)
+  }
+
+  /** Adds one. @returns which of the targets that are left may be called. @throws the failure after which none may */
+  add(error: unknown, target: Target, left: Target[]): Target[] {
+    // Retries are of all that allow them.
+    this.mayRest = this.#round > 0
+    const refused = refusedBy(error)
+    if (refused) return this.#refused(error, refused, target, left)
+    if (!UpstreamError.is(error)) throw error
+    const { maxWaitMs, failoverStatuses } = this.#options
+    const { credential, retryAfter = 0, accepted, status = 0 } = error.failure
+    const waits = isRetryable(error)
+    if (!waits && (accepted || !failoverStatuses.includes(status))) throw error
+    this.#first ??= error
+    if (!waits || credential || retryAfter * 1000 > maxWaitMs) return left
+    this.#passing ??= error
+    this.#busy.push(target)
+    this.#wait = Math.max(this.#wait, retryAfter * 1000)
+    return left
+  }
+
+  #refused(error: unknown, what: string, { provider: { id }, model }: Target, left: Target[]): Target[] {
+    const fallbacks = this.#hasFallenBack ? [] : this.#targets.filter(({ fallback }) => fallback === what)
+    if (what === 'content' && fallbacks.length === 0) throw error
+    this.#first ??= error
+    if (fallbacks.length > 0) {
+      this.#hasFallenBack = this.mayRest = true
+      this.#busy = []
+      return fallbacks
+    }
+    // The same model with another key refuses the same.
+    return what === 'model' ? left : left.filter((one) => one.provider.id !== id || one.model !== model)
+  }
+
+  /** Waits until those that allow it may be retried, and returns them. @throws what the caller gets where there are none */
+  async retry(signal: Signal): Promise<Target[]> {
+    const { retries, maxWaitMs } = this.#options
+    const busy = this.#busy
+    if (busy.length === 0 || this.#round >= retries) throw (refusedBy(this.#first) && this.#passing) ?? this.#first
+    const wait = Math.min(maxWaitMs, WAIT_MS * 2 ** this.#round * (1 + Math.random() / 2))
+    await pause(Math.max(wait, this.#wait), signal)
+    this.#round++
+    this.#busy = []
+    this.#wait = 0
+    this.mayRest = true
+    return busy
+  }
+}
+
+const isFallback = ({ fallback }: Target): boolean => fallback !== undefined
+
+/** The targets that are called first. Mostly all are, and `filter` would allocate more than the rest of a call. */
+const mainOf = (targets: Target[]): Target[] =>
+  isFallback(targets[0]!) || !targets.some(isFallback) ? [...targets] : targets.filter((one) => !isFallback(one))
+
 /**
  * Runs a call with each target in turn until one accepts it; those that rest are left out. Throws the first failure, or, where that is a refusal,
- * the first one that passes. Targets with a `fallback` are only called, once, where that was refused, and then in place of all that are left.
+ * the first one that passes. Targets with a `fallback` are only called, once, where that was refused, and then in place of all that are left; or at once
+ * where there are no others.
  * @param admit returns 0 for a target that may be called, else the seconds until it may: it is left out
  * @throws ApiError 429 where no target was admitted
  */
@@ -72,23 +147,16 @@ export async function attempt<T>(
   signal: Signal,
   run: (target: Target) => Promise<T>,
   health: Health,
-  { retries = 0, maxWaitMs = 2_000, failoverStatuses = [] }: AttemptOptions,
+  options: AttemptOptions,
   admit?: (target: Target) => Promise<number>,
 ): Promise<{ value: T; target: Target; attempts: number }> {
   let attempts = 0
-  let first: unknown
-  let passing: unknown
+  let failures: Failures | undefined
   let soonest = Infinity
-  let left = targets.filter(({ fallback }) => fallback === undefined)
-  let hasFallenBack = left.length === 0
-  if (hasFallenBack) left = [...targets]
-  // Where all rest, one is called, and the caller gets its answer: only the upstream knows what holds now (docs/decisions/052).
-  let mayRest = true
-  for (let round = 0; ; round++) {
-    const busy: Target[] = []
-    let wait = Math.min(maxWaitMs, WAIT_MS * 2 ** round * (1 + Math.random() / 2))
+  for (let left = mainOf(targets); ; left = await failures.retry(signal)) {
     while (left.length > 0) {
-      const target = takeNext(left, health, mayRest)
+      // Where all rest, one is called, and the caller gets its answer: only the upstream knows what holds now (docs/decisions/052).
+      const target = takeNext(left, health, failures === undefined || failures.mayRest)
       if (!target) break
       const seconds = admit ? await admit(target) : 0
       if (seconds > 0) {
@@ -97,43 +165,14 @@ export async function attempt<T>(
       }
       health.begin(target)
       attempts++
-      // Retries are of all that allow them.
-      mayRest = round > 0
       try {
         return { value: await run(target), target, attempts }
       } catch (error) {
         health.report(target, error)
-        const refused = refusedBy(error)
-        if (refused) {
-          const fallbacks = hasFallenBack ? [] : targets.filter(({ fallback }) => fallback === refused)
-          if (refused === 'content' && fallbacks.length === 0) throw error
-          first ??= error
-          if (fallbacks.length > 0) {
-            hasFallenBack = mayRest = true
-            left = fallbacks
-            busy.length = 0
-            continue
-          }
-          // The same model with another key refuses the same.
-          if (refused !== 'model')
-            left = left.filter(({ provider, model }) => provider.id !== target.provider.id || model !== target.model)
-          continue
-        }
-        if (!UpstreamError.is(error)) throw error
-        const { credential, retryAfter = 0, accepted, status = 0 } = error.failure
-        if (isRetryable(error)) {
-          first ??= error
-          if (credential || retryAfter * 1000 > maxWaitMs) continue
-          passing ??= error
-          busy.push(target)
-          wait = Math.max(wait, retryAfter * 1000)
-        } else if (!accepted && failoverStatuses.includes(status)) first ??= error
-        else throw error
+        failures ??= new Failures(targets, options)
+        left = failures.add(error, target, left)
       }
     }
-    if (busy.length === 0 || round >= retries) throw (refusedBy(first) && passing) ?? first ?? atLimits(soonest)
-    await pause(wait, signal)
-    mayRest = true
-    left = busy
+    if (!failures) throw atLimits(soonest)
   }
 }

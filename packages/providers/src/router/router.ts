@@ -6,14 +6,13 @@ import type {
   PriceTable,
   Provider,
   RateLimiter,
-  RecentChoice,
   Router,
   Target,
   Task,
 } from '@turnpike/core'
-import { ApiError, memoryRateLimiter, UpstreamError } from '@turnpike/core'
+import { memoryRateLimiter } from '@turnpike/core'
 import type { OptionNames } from '@turnpike/core/internal'
-import { checkOptions, extend, undated, unsupported } from '@turnpike/core/internal'
+import { checkOptions, extend, unsupported } from '@turnpike/core/internal'
 import { builtInPrices, limitsOf } from '../catalogue.js'
 import { fidelityOf } from '../fidelity.js'
 import type { AttemptOptions } from './attempt.js'
@@ -33,9 +32,11 @@ import { Health } from './health.js'
 import type { Lists } from './listings.js'
 import { Listings } from './listings.js'
 import { midSize } from './mid-size.js'
+import { Plans, tokensOfFailure } from './plans.js'
 import { probe } from './probe.js'
 import { Quotas } from './quotas.js'
 import { Rotation } from './rotation.js'
+import { withTold } from './told-models.js'
 
 /** Options of {@link createRouter}. */
 export interface RouterOptions extends AttemptOptions, HealthOptions {
@@ -88,24 +89,6 @@ const tasks: Task[] = ['chat', 'embeddings', 'images', 'speech', 'transcription'
 /** A model id without the prefix `models/` of Google's own ids. */
 const plainId = (model: string): string => (model.startsWith('models/') ? model.slice('models/'.length) : model)
 
-/** What is to be done for a request beyond calling its target. */
-interface Plan {
-  need: Need
-  /** Absent if there was one candidate. */
-  choice?: RecentChoice | undefined
-  /** The target whose call has been charged to its part of the load: the first one, until it is called. */
-  charged: Target | undefined
-  /** The group that was asked for. */
-  group?: ModelGroup | undefined
-}
-
-/** The tokens that a failed call used; undefined if that is not known. */
-function tokensOfFailure(error: unknown, isAborted: boolean): number | undefined {
-  if (UpstreamError.is(error)) return error.failure.usage?.total_tokens ?? (error.failure.accepted ? undefined : 0)
-  // What a provider itself refuses is not sent.
-  return ApiError.is(error) && !isAborted ? 0 : undefined
-}
-
 /**
  * Creates a router. It selects providers by the `provider` field, else by the prefix of the model id (`openai/gpt-4o`), else by the
  * catalogue, else by the families whose ids match. Among several, `auto` prefers the cheapest; otherwise the configured order decides.
@@ -121,8 +104,6 @@ export function createRouter(options: RouterOptions): Router {
   const health = new Health(options)
   const quotas = new Quotas(deployments, options.rateLimiter ?? memoryRateLimiter({ now }), now)
   const choices = new Choices()
-  const plans = new WeakMap<Target, Plan>()
-  const members = new WeakMap<Target, NonNullable<Place['member']>>()
   /** The instances of each provider by its id. */
   const byId = new Map<string, Provider[]>()
   for (const provider of providers) byId.set(provider.id, [...(byId.get(provider.id) ?? []), provider])
@@ -133,39 +114,17 @@ export function createRouter(options: RouterOptions): Router {
     const weights = new Map(instances.map(({ provider, weight = 1 }) => [provider, weight]))
     if (length > 1) rotations.set(id, new Rotation(id, weights))
   }
+  const plans = new Plans(rotations, health, quotas, choices)
 
   const { idOf, serving, membersOf, placesOf, fallbackPlaces } = directory(byId, rotations, groups)
   const listings = new Listings(byId, now)
-
-  /**
-   * Adds the models that a public table tells of and a provider does not list, where they are of its id and family and do what it is asked for, and
-   * what others can do of which that is not known.
-   */
-  const withTold = (own: Model[], told: PriceTable['models'] = {}): Model[] => {
-    const known = new Set(own.map(({ provider, id }) => `${provider}/${id}`))
-    const added = Object.entries(told).flatMap(([name, { capabilities, created }]): Model[] => {
-      const provider = name.slice(0, name.indexOf('/'))
-      const id = name.slice(provider.length + 1)
-      const [instance] = byId.get(provider) ?? []
-      const isOffered =
-        instance?.owns?.(id) && !instance.listsAll && capabilities.some((capability) => capability in instance)
-      return !isOffered || known.has(name) || known.has(undated(name))
-        ? []
-        : [{ id, object: 'model', created, owned_by: provider, provider, capabilities }]
-    })
-    const completed = own.map((model): Model => {
-      const facts = model.capabilities.length === 0 && told[`${model.provider}/${model.id}`]
-      return facts ? { ...model, created: model.created || facts.created, capabilities: facts.capabilities } : model
-    })
-    return [...completed, ...added]
-  }
 
   /** What the lists and what a table tells come to. */
   let made: { lists: Lists; told: PriceTable['models']; models: Model[]; catalogue: Catalogue } | undefined
 
   const join = (lists: Lists, { models: told }: PriceTable): NonNullable<typeof made> => {
     if (made?.lists === lists && made.told === told) return made
-    const models = withTold(lists.models, told)
+    const models = withTold(byId, lists.models, told)
     return (made = { lists, told, models, catalogue: catalogueOf(models, lists.unlisted) })
   }
   const readModels = async (): Promise<Model[]> => join(await listings.read(), prices.table()).models
@@ -195,7 +154,7 @@ export function createRouter(options: RouterOptions): Router {
       const { provider, model } = place
       const id = plainId(model)
       const target = targetOf(table, place)
-      if (place.member) members.set(target, place.member)
+      plans.join(target, place.member)
       const listed = byPrice ? known.listed.get(id)?.get(provider.id) : undefined
       const { context, maxOutput } = (byPrice && target.limits?.()) || {}
       return {
@@ -210,40 +169,48 @@ export function createRouter(options: RouterOptions): Router {
     return byPrice ? byCost(candidates, need) : inOrder(candidates)
   }
 
-  /** Counts a call as part of the load. @param isNext whether the target was chosen, and is not called in place of one that failed */
-  const charge = (target: Target, isNext: boolean): void => {
-    const { provider } = target
-    rotations.get(provider.id)?.charge(provider, isNext)
-    const member = members.get(target)
-    member?.rotation.charge(member.id, isNext)
-  }
-
-  const choose = (known: Catalogue, table: PriceTable, need: Need, requestId?: string, session?: string): Choice => {
-    const places = placesOf(known, need, session)
-    const group = groups.get(need.request.model)
-    if (places.length === 1 && !group && need.request.provider !== 'auto') {
-      const target = targetOf(table, places[0]!)
-      if (quotas.isUsed) plans.set(target, { need, charged: target })
-      return { targets: [target] }
-    }
-    const ranking = rank(known, table, need, places)
-    const choice = places.length > 1 ? choices.made(need, ranking, requestId, now()) : undefined
-    const fallbacks = (group?.fallbacks ?? []).flatMap(([fallback, model]) =>
+  /** The targets that are called where a member of a group refuses a request. */
+  const fallbacksOf = (
+    { fallbacks }: ModelGroup,
+    ...[known, table, need, session]: [Catalogue, PriceTable, Need, string | undefined]
+  ): Target[] =>
+    fallbacks.flatMap(([fallback, model]) =>
       fallbackPlaces(known, need, model, session).map((place): Target => ({ ...targetOf(table, place), fallback })),
     )
+
+  /** Chooses among several places, or by a price or the options of a group. */
+  const compare = (
+    places: Place[],
+    group: ModelGroup | undefined,
+    known: Catalogue,
+    table: PriceTable,
+    need: Need,
+    requestId?: string,
+    session?: string,
+  ): Choice => {
+    const ranking = rank(known, table, need, places)
+    const choice = places.length > 1 ? choices.made(need, ranking, requestId, now()) : undefined
+    const fallbacks = group ? fallbacksOf(group, known, table, need, session) : []
     // Where the context of all members is too small, as far as that can be known before a call, their fallback is called at once.
     const isTooLong = ranking.order.some(({ excluded }) => excluded === 'context')
     const targets =
       ranking.targets.length > 0
         ? [...ranking.targets, ...fallbacks]
         : fallbacks.filter(({ fallback }) => fallback === 'length' && isTooLong)
-    const [first] = targets
-    if (!first)
+    if (targets.length === 0)
       throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
-    const plan: Plan = { need, choice, charged: first, group }
-    for (const target of targets) plans.set(target, plan)
-    charge(first, true)
+    plans.make(targets, { need, choice, options: group?.attempt ?? options })
     return { ...ranking, targets }
+  }
+
+  const choose = (known: Catalogue, table: PriceTable, need: Need, requestId?: string, session?: string): Choice => {
+    const places = placesOf(known, need, session)
+    const group = groups.get(need.request.model)
+    if (places.length > 1 || group || need.request.provider === 'auto')
+      return compare(places, group, known, table, need, requestId, session)
+    const targets = [targetOf(table, places[0]!)]
+    if (quotas.isUsed) plans.make(targets, { need, options })
+    return { targets }
   }
 
   return {
@@ -263,25 +230,8 @@ export function createRouter(options: RouterOptions): Router {
       return { by, order }
     },
     attempt(targets, signal, run) {
-      const plan = plans.get(targets[0]!)
-      if (!plan) return attempt(targets, signal, run, health, options)
-      const { need, choice, group } = plan
-      if (choice) choices.narrow(choice, targets)
-      const counted: typeof run = (target) => {
-        if (choice) choice.attempts++
-        if (plan.charged === target) plan.charged = undefined
-        else charge(target, false)
-        if (!quotas.isUsed) return run(target)
-        return run(target).catch((error: unknown) => {
-          quotas.settle(target, tokensOfFailure(error, signal.aborted))
-          throw error
-        })
-      }
-      const admit = quotas.isUsed ? (target: Target) => quotas.take(target, need) : undefined
-      return attempt(targets, signal, counted, health, group?.attempt ?? options, admit).then((done) => {
-        if (choice) choice.served = { provider: done.target.provider.id, model: done.target.model }
-        return done
-      })
+      const plan = plans.of(targets[0]!)
+      return plan ? plans.attempt(plan, targets, signal, run) : attempt(targets, signal, run, health, options)
     },
     report(target, error, usage) {
       health.report(target, error)

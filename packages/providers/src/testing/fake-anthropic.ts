@@ -213,10 +213,33 @@ function* eventsOf(body: MessageBody, generation: Generation): Generator<{ type:
   yield { type: 'message_stop' }
 }
 
-async function* streamed(body: MessageBody, generation: Generation, delayMs: number): AsyncGenerator<string> {
-  for await (const event of paced(eventsOf(body, generation), delayMs))
-    yield `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+/** What the models answer to a valid request: a message, and the events of a stream. */
+export function generated(given: unknown): { whole: object; events: Iterable<{ type: string }> } {
+  const body = given as MessageBody
+  const generation = generate(body)
+  const { content, stop } = generation
+  return { whole: message(body, content, stop, outputTokens(content)), events: eventsOf(body, generation) }
 }
+
+async function* streamed(events: Iterable<{ type: string }>, delayMs: number): AsyncGenerator<string> {
+  for await (const event of paced(events, delayMs)) yield `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+/** What the API answers to a POST of a message whose credential is good. */
+export function messageAnswer(given: unknown, betas: string[], delayMs: number): FakeAnswer {
+  const refusal = anthropicRefusal(given, betas) ?? unboundThought(given as MessageBody)
+  if (refusal) return errorAnswer(400, 'invalid_request_error', refusal)
+  const { whole, events } = generated(given)
+  if (!(given as MessageBody).stream) return json(200, whole)
+  return {
+    status: 200,
+    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': requestId },
+    body: streamed(events, delayMs),
+  }
+}
+
+/** The values of the header `anthropic-beta`. */
+const betasOf = (header = ''): string[] => header.split(',').map((beta) => beta.trim())
 
 /**
  * Creates a fake of Anthropic's Messages API, which makes no calls and needs no key.
@@ -235,17 +258,6 @@ export function fakeAnthropic(options: FakeOptions = {}): FakeUpstream {
     if (path.endsWith('/v1/models') && method === 'GET')
       return json(200, { data: models, has_more: false, first_id: models[0]!.id, last_id: models.at(-1)!.id })
     if (!path.endsWith('/v1/messages') || method !== 'POST') return errorAnswer(404, 'not_found_error', 'Not Found')
-    const betas = (headers['anthropic-beta'] ?? '').split(',').map((beta) => beta.trim())
-    const refusal = anthropicRefusal(request.body, betas) ?? unboundThought(request.body as MessageBody)
-    if (refusal) return errorAnswer(400, 'invalid_request_error', refusal)
-    const body = request.body as MessageBody
-    const generation = generate(body)
-    if (!body.stream)
-      return json(200, message(body, generation.content, generation.stop, outputTokens(generation.content)))
-    return {
-      status: 200,
-      headers: { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': requestId },
-      body: streamed(body, generation, delayMs),
-    }
+    return messageAnswer(request.body, betasOf(headers['anthropic-beta']), delayMs)
   }, options)
 }

@@ -25,6 +25,14 @@ const models = ['gpt-4o', 'gpt-4o-mini'].map((id) => ({
   owned_by: 'system',
 }))
 
+/** What the API answers to a request whose credential is good. */
+export function openaiAnswer(request: FakeRequest, delayMs: number): FakeAnswer | Promise<FakeAnswer> {
+  const { method, path } = request
+  if (method === 'GET' && path.endsWith('/models')) return json({ object: 'list', data: models })
+  const [, answer] = endpoints.find(([end]) => method === 'POST' && path.endsWith(end)) ?? []
+  return answer ? answer(request, delayMs) : refused(refuse(`Invalid URL (${method} ${path})`, null, null, 404))
+}
+
 /**
  * Creates a fake of the OpenAI API, which makes no calls and needs no key.
  * @example openai({ apiKey: 'any', transport: fakeOpenAI().transport })
@@ -32,12 +40,9 @@ const models = ['gpt-4o', 'gpt-4o-mini'].map((id) => ({
 export function fakeOpenAI(options: FakeOptions = {}): FakeUpstream {
   const { apiKey, delayMs = 0 } = options
   return fakeUpstream((request) => {
-    const { method, path, headers } = request
-    const key = /^Bearer (.+)$/.exec(headers['authorization'] ?? '')?.[1]
+    const key = /^Bearer (.+)$/.exec(request.headers['authorization'] ?? '')?.[1]
     if (!key || (apiKey !== undefined && key !== apiKey))
       return refused(refuse(`Incorrect API key provided: ${key ?? ''}.`, null, 'invalid_api_key', 401))
-    if (method === 'GET' && path.endsWith('/models')) return json({ object: 'list', data: models })
-    const [, answer] = endpoints.find(([end]) => method === 'POST' && path.endsWith(end)) ?? []
-    return answer ? answer(request, delayMs) : refused(refuse(`Invalid URL (${method} ${path})`, null, null, 404))
+    return openaiAnswer(request, delayMs)
   }, options)
 }
