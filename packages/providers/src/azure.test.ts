@@ -125,11 +125,11 @@ describe.each(apis)('%s', (_, apiVersion, path) => {
     expect(error.failure).toMatchObject({ status: 401, credential: true, caller: false, code: '401' })
   })
 
-  it('reports a prompt that the filter blocks as the fault of the caller, which nobody else takes', async () => {
+  it('reports a prompt that the filter blocks as the fault of the caller, for which only a group may have another model', async () => {
     const { failure } = setUp(version)
     const { message, failure: told } = await failure({ messages: [{ role: 'user', content: 'FORBIDDEN' }] })
     expect(told).toMatchObject({ status: 400, caller: true, code: 'content_filter', accepted: false })
-    expect(told.refused).toBeUndefined()
+    expect(told.refused).toBe('content')
     expect(message).toContain('content management policy')
   })
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { PriceSource, Provider } from '@turnpike/core'
 import { SPEECH_MODELS, TRANSCRIPTION_MODELS } from '@turnpike/gateway'
 import type { Deployment, Transport } from '@turnpike/providers'
@@ -10,8 +11,13 @@ import {
   limitsOf,
   openai,
 } from '@turnpike/providers'
+import { azure } from '@turnpike/providers/azure'
+import { bedrock } from '@turnpike/providers/bedrock'
+import { preset } from '@turnpike/providers/presets'
 import { remoteContent } from '@turnpike/providers/remote-content'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
+import type { ServiceAccountKey } from '@turnpike/providers/vertex'
+import { vertex } from '@turnpike/providers/vertex'
 import { ConfigError } from './config/faults.js'
 import type { Config } from './config/schema.js'
 import type { ProviderSettings } from './config/providers.js'
@@ -31,33 +37,56 @@ export const geminiAudio = {
 
 const simulations = { openai: fakeOpenAI, anthropic: fakeAnthropic, google: fakeGoogle }
 
-/** The options of an adapter: settings without those that decide whether and where it is used. */
-const optionsOf = <S extends ProviderSettings>({
-  type: _,
-  simulated: __,
-  disabled: ___,
-  weight: ____,
-  requestsPerMinute: _____,
-  tokensPerMinute: ______,
-  ...options
-}: S) => options
+/** The key of a service account. @throws Error where its file cannot be read */
+function serviceAccountOf(given: string | ServiceAccountKey): ServiceAccountKey {
+  if (typeof given !== 'string') return given
+  try {
+    return JSON.parse(readFileSync(given, 'utf8')) as ServiceAccountKey
+  } catch (error) {
+    throw new Error(`credentials: ${given} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+}
 
-/** Makes a provider. @param prices tell of newer models. @throws TypeError that names the setting which is wrong */
-function create(settings: ProviderSettings, transport: Transport, prices: PriceSource): Provider {
-  const connection = settings.simulated
+/** Makes a provider. @param prices tell of newer models. @throws Error that names the setting which is wrong */
+function create(settings: ProviderSettings, ownTransport: Transport, prices: PriceSource): Provider {
+  const isSimulated = 'simulated' in settings && settings.simulated
+  const connection = isSimulated
     ? { apiKey: 'simulated', transport: simulations[settings.type]({ remember: 0 }).transport }
-    : { transport }
-  switch (settings.type) {
-    case 'openai':
-      return openai({ ...optionsOf(settings), ...connection })
+    : { transport: ownTransport }
+  const maxOutput = (model: string): number | undefined =>
+    limitsOf('anthropic', model, prices.table().models)?.maxOutput
+  const { disabled: _, weight: __, requestsPerMinute: ___, tokensPerMinute: ____, ...given } = settings
+  switch (given.type) {
+    case 'openai': {
+      const { type: _, simulated: __, ...options } = given
+      return openai({ ...options, ...connection })
+    }
     case 'anthropic': {
-      const maxOutput = (model: string) => limitsOf('anthropic', model, prices.table().models)?.maxOutput
-      return anthropic({ ...optionsOf(settings), ...connection, maxOutput })
+      const { type: _, simulated: __, ...options } = given
+      return anthropic({ ...options, ...connection, maxOutput })
     }
     case 'google': {
-      const { fetchImages, audio = false, ...options } = optionsOf(settings)
+      const { type: _, simulated: __, fetchImages, audio = false, ...options } = given
       const fetched = fetchImages ? { remoteContent: remoteContent() } : {}
       return google({ ...options, ...connection, ...fetched, endpoints: googleEndpoints({ audio }) })
+    }
+    case 'azure': {
+      const { type: _, ...options } = given
+      return azure({ ...options, ...connection })
+    }
+    case 'bedrock': {
+      const { type: _, ...options } = given
+      return bedrock({ ...options, ...connection, maxOutput })
+    }
+    case 'vertex': {
+      const { type: _, fetchImages, credentials, ...options } = given
+      const account = credentials === undefined ? {} : { credentials: serviceAccountOf(credentials) }
+      const fetched = fetchImages ? { remoteContent: remoteContent() } : {}
+      return vertex({ ...options, ...connection, ...account, ...fetched, maxOutput })
+    }
+    default: {
+      const { type, ...options } = given
+      return preset(type, { ...options, ...connection })
     }
   }
 }
@@ -77,7 +106,7 @@ export function createProviders(
       return entry
     }
     if (entry.disabled) return []
-    simulated &&= entry.simulated
+    simulated &&= 'simulated' in entry && entry.simulated
     audio ||= entry.type === 'google' && entry.audio === true
     try {
       const { weight, requestsPerMinute, tokensPerMinute } = entry

@@ -19,6 +19,9 @@ const faultsOf = (environment: Variables = {}): Promise<string[]> =>
     (error: { faults: string[] }) => [...error.faults],
   )
 
+const types =
+  'openai, anthropic, google, azure, bedrock, vertex, cerebras, cloudflare, deepseek, fireworks, groq, llamacpp, lmstudio, ' +
+  'mistral, moonshot, nvidia, ollama, openrouter, perplexity, together, vllm, xai, zhipu'
 const provider = { type: 'openai', simulated: true, disabled: false }
 
 describe('a configuration is read from', () => {
@@ -123,12 +126,12 @@ describe('a wrong file names each fault with its path, value and what is expecte
     [
       'a provider without a type',
       'providers: [{ apiKey: x }]',
-      ['providers[0].type is missing: it must be one of openai, anthropic, google'],
+      [`providers[0].type is missing: it must be one of ${types}`],
     ],
     [
       'a provider of an unknown type',
       'providers: [{ type: openai, apiKey: x }, { type: opnai }]',
-      ['providers[1].type must be one of openai, anthropic, google, and not "opnai"'],
+      [`providers[1].type must be one of ${types}, and not "opnai"`],
     ],
     [
       'a setting of another type of provider',
