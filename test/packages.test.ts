@@ -192,7 +192,8 @@ describe.each(published)('package %s', (name) => {
 })
 
 it('what a worker takes of the packages imports no module of Node when it is loaded', async () => {
-  const entries = ['gateway', 'platform', 'providers', 'providers/testing', 'storage/open-kv', 'client']
+  const doors = ['azure', 'bedrock', 'presets', 'vertex', 'testing'].map((door) => `providers/${door}`)
+  const entries = ['gateway', 'platform', 'providers', ...doors, 'storage/open-kv', 'client']
   const { metafile } = await build({
     stdin: {
       contents: entries.map((name) => `export * from '@turnpike/${name}'`).join('\n'),

@@ -55,7 +55,7 @@ export type PresetId = keyof typeof presets
 /** Options of {@link preset}. */
 export interface PresetOptions extends OpenAIOptions {
   /** The account at Cloudflare, which is a part of the address. */
-  accountId?: string
+  accountId?: string | undefined
 }
 
 /**

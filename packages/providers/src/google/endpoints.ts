@@ -22,7 +22,8 @@ export interface GoogleEndpointsOptions {
 /** They also chat, with images in what they are given and what they answer, but call no tools. */
 const imageModel: Capability[] = ['chat', 'vision', 'images']
 
-const catalogue: Record<string, Capability[]> = {
+/** The models that are listed for embeddings and images. */
+export const endpointsCatalogue: Record<string, Capability[]> = {
   'gemini-embedding-001': ['embeddings'],
   'gemini-embedding-2': ['embeddings'],
   'gemini-2.5-flash-image': imageModel,
@@ -70,5 +71,5 @@ export const googleEndpoints = ({ audio = false }: GoogleEndpointsOptions = {}):
     ...(audio && { speech: speech(upstream), transcription: transcription(upstream) }),
     fits,
   }),
-  catalogue: audio ? { ...catalogue, ...audioCatalogue() } : catalogue,
+  catalogue: audio ? { ...endpointsCatalogue, ...audioCatalogue() } : endpointsCatalogue,
 })

@@ -44,11 +44,3 @@ export function embeddingMethod(model: string): EmbeddingMethod {
   // Gemini Embedding 1 takes one text.
   return model.startsWith('gemini-') ? { ...predict, batch: 1 } : predict
 }
-
-/** The models that are listed for it. */
-export const embeddingModels = [
-  'gemini-embedding-001',
-  'gemini-embedding-2',
-  'text-embedding-005',
-  'text-multilingual-embedding-002',
-]

@@ -1,5 +1,5 @@
 /** Vertex AI: Gemini and Claude at Google Cloud, by a service account, by tokens or by an API key. @module */
-import type { Capability, Provider } from '@turnpike/core'
+import type { Capability, EmbeddingRequest, Provider } from '@turnpike/core'
 import { checkOptions, extend, invalid, unset } from '@turnpike/core/internal'
 import type { ChatAdapter } from '../adapter.js'
 import type { AnthropicOptions } from '../anthropic/index.js'
@@ -10,6 +10,7 @@ import { byModel, inPath } from '../by-model.js'
 import type { ApiKey, FamilyOptions } from '../family.js'
 import { common, familyProvider } from '../family.js'
 import { canEmbed, embeddings } from '../google/embeddings.js'
+import { endpointsCatalogue } from '../google/endpoints.js'
 import { errors as googleErrors } from '../google/errors.js'
 import { images } from '../google/images.js'
 import type { GoogleOptions } from '../google/index.js'
@@ -19,7 +20,7 @@ import { keptToken } from '../kept-token.js'
 import type { Endpoints } from '../provider.js'
 import { fetchTransport } from '../transport.js'
 import type { Upstream } from '../upstream.js'
-import { embeddingMethod, embeddingModels } from './embeddings.js'
+import { embeddingMethod } from './embeddings.js'
 import type { ServiceAccountKey } from './service-account.js'
 import { askForToken, checkServiceAccount } from './service-account.js'
 
@@ -61,15 +62,12 @@ function endpointOf(location: string): string {
   return `https://${isMultiRegion ? `aiplatform.${location}.rep` : `${location}-aiplatform`}.googleapis.com`
 }
 
-const image: Capability[] = ['chat', 'vision', 'images']
-
 /** What the models that are listed can do, and those that are named. */
 const catalogueOf = (models: readonly string[] = []): Record<string, Capability[]> => ({
   ...googleCatalogue,
-  'gemini-2.5-flash-image': image,
-  'gemini-3-pro-image': image,
-  'gemini-3.1-flash-image': image,
-  ...Object.fromEntries(embeddingModels.map((id): [string, Capability[]] => [id, ['embeddings']])),
+  ...endpointsCatalogue,
+  'text-embedding-005': ['embeddings'],
+  'text-multilingual-embedding-002': ['embeddings'],
   ...Object.fromEntries(models.filter(isClaude).map((id) => [id, anthropicCapabilities])),
 })
 
@@ -141,7 +139,7 @@ export function vertex(options: VertexOptions): Provider {
       embeddings: embeddings(google, embeddingMethod),
       textsPerCall: (model) => embeddingMethod(model).batch,
       images: images(google),
-      fits: (need) => need.task !== 'embeddings' || canEmbed(need.request as Parameters<typeof canEmbed>[0]),
+      fits: ({ task, request }) => task !== 'embeddings' || canEmbed(request as EmbeddingRequest),
     }
   }
 

@@ -23,13 +23,17 @@ const LIFETIME_S = 3600
 
 const PEM = /^\s*-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s\\]+)-----END PRIVATE KEY-----[\s\\n]*$/
 
+const TYPE = 'service_account'
 const TOKEN_URI = 'https://oauth2.googleapis.com/token'
 /** Where the assertion may be sent: without TLS only to the own machine. */
 const ADDRESS = /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/
 
 /** Checks a key. @throws TypeError, which does not contain it */
 export function checkServiceAccount(key: unknown): asserts key is ServiceAccountKey {
-  if (!isObject(key)) throw new TypeError('vertex: the option "credentials" must be the key of a service account')
+  if (!isObject(key) || (key['type'] ?? TYPE) !== TYPE)
+    throw new TypeError(
+      'vertex: the option "credentials" must be the key of a service account; "token" is for all others',
+    )
   for (const field of ['client_email', 'private_key'])
     if (typeof key[field] !== 'string' || key[field] === '') throw unset('vertex', `credentials.${field}`)
   if (!PEM.test(key['private_key'] as string))

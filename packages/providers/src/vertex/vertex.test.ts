@@ -360,6 +360,11 @@ it.each<[name: string, options: () => object, message: string]>([
   [
     'credentials of a user',
     () => ({ project: 'a', credentials: { type: 'authorized_user', refresh_token: 'r' } }),
+    '"token" is for all others',
+  ],
+  [
+    'a key without an account',
+    () => ({ project: 'a', credentials: { ...key, client_email: undefined } }),
     'vertex: the option "credentials.client_email" is not set',
   ],
   [
