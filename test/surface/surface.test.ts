@@ -26,7 +26,7 @@ function entriesOf(name: string): [subpath: string, file: string][] {
     exports: Record<string, { types: string }>
   }
   return Object.entries(manifest.exports)
-    .filter(([subpath]) => subpath !== './package.json' && subpath !== './internal')
+    .filter(([subpath]) => !subpath.endsWith('.json') && subpath !== './internal')
     .map(([subpath, { types }]) => [subpath, join(packages, name, types)])
 }
 

@@ -40,7 +40,7 @@ export interface BedrockOptions extends Omit<FamilyOptions, 'models'>, Pick<Anth
   models?: readonly string[]
 }
 
-const REGION = /^[a-z]{2}(-[a-z]+)+-\d$/
+const REGION = /^[a-z]{2}-[a-z-]+-\d$/
 
 /** Makes the headers that sign a request. @throws TypeError if there are no credentials */
 const signer =
