@@ -178,6 +178,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { abandonedMs = ABANDONED_MS, holds = false, balancePolicy = 'report' } = options
   const upstream = {
     ...options,
+    guards: options.guards?.length ? options.guards : undefined,
     ledger,
     attribute: attribution(kv, { now }),
     countCalls: callCounter(rateLimiter, keyLimitsOf(options.keyLimits)),

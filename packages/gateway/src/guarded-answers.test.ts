@@ -275,11 +275,18 @@ describe('a guard of answers', () => {
   })
 
   it('is not taken for a slow upstream', async () => {
-    const slow: Guard = { name: 'slow', text: (text) => new Promise((resolve) => setTimeout(() => resolve(text), 60)) }
-    const { chat } = await streaming([slow], [chunk('Hello'), ...end], { betweenEventsMs: 30, heartbeatMs: 10 })
+    const slow: Guard = {
+      name: 'slow',
+      text: (text) => new Promise((resolve) => setTimeout(() => resolve(text), 1_500)),
+    }
+    const { chat, signals } = await streaming([slow], [chunk('Hello'), ...end], {
+      betweenEventsMs: 1_000,
+      heartbeatMs: 10,
+    })
     const text = await (await chat(wanted)).text()
     expect(text).toContain(': ping')
     expect(ending(text)).toEqual({ end: 'done', finished: true, text: 'Hello' })
+    expect(signals[0]!.aborted).toBe(false)
   })
 
   it('is stopped when the client leaves, and the stream is charged as one that was left', async () => {

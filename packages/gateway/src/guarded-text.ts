@@ -84,6 +84,9 @@ export async function judged<T>(values: T[], end: number, judge: Judge): Promise
   )
 }
 
+/** Bytes that a chunk takes while it waits, besides its text, of which a character takes two. */
+const CHUNK_BYTES = 500
+
 /** A chunk that waits: its characters, and whether a word begins with it. */
 interface Held {
   choice: ChunkChoice
@@ -122,9 +125,9 @@ export class LookBack {
     const one = held(choice)
     this.#held.push(one)
     this.#length += one.length
-    // Two bytes a character.
-    if (this.#length > this.#taken) this.memory.take(2 * (this.#length - this.#taken))
-    this.#taken = Math.max(this.#taken, this.#length)
+    const bytes = 2 * this.#length + CHUNK_BYTES * this.#held.length
+    if (bytes > this.#taken) this.memory.take(bytes - this.#taken)
+    this.#taken = Math.max(this.#taken, bytes)
     if (this.#length === 0 || choice.finish_reason !== null) return this.#release(this.#held.length)
     if (this.#length < this.#due) return []
     const end = this.#end()
@@ -156,7 +159,8 @@ export class LookBack {
       const choice = choices[at]!
       if (delta === choice.delta) return [choice]
       // What an earlier chunk has instead leaves nothing here.
-      return Object.values(delta).every((text) => text === '') ? [] : [extend(choice, { delta })]
+      const isEmpty = choice.finish_reason === null && Object.values(delta).every((text) => text === '')
+      return isEmpty ? [] : [extend(choice, { delta })]
     })
   }
 }

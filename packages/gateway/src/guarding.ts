@@ -196,7 +196,8 @@ export class Guarding<T extends Task = Task> {
       this.call.memory.take(piece.length)
       const before = all.at(-1)
       if (before) yield before
-      size += all.push(piece) && piece.length
+      all.push(piece)
+      size += piece.length
     }
     const answer = { audio: concat(all, size), contentType } as GuardedTasks[T]['answer']
     await this.judge(answer)

@@ -92,7 +92,7 @@ export type GuardVerdict = { request: Asked['request'] } | { answer: Answered['a
 /** Options for guards. */
 export interface GuardOptions {
   /** Called before upstreams and on their answers, in this order. Default none. */
-  guards?: Guard[]
+  guards?: Guard[] | undefined
   /** Milliseconds that a call of a guard may take; default 30,000. */
   guardMs?: number
 }
