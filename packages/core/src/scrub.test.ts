@@ -27,6 +27,8 @@ describe('scrub', () => {
     ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc', '[redacted]'],
     ['Basic dXNlcjpwYXNzd29yZA== is wrong', '[redacted] is wrong'],
     ['password=hunter2 "api_key": "abcdef"', '[redacted] "[redacted]'],
+    ['sent {"authorization":"Bearer abcdef","x":1} twice', 'sent {"[redacted] twice'],
+    [String.raw`sent {\"api-key\": \"abcdef\"}`, String.raw`sent {\"[redacted]`],
     ['wJalrXUtnFEMI/K7MDENG/bPxRfi0Y given', '[redacted] given'],
     ['digest 0123456789abcdef0123456789abcdef', 'digest [redacted]'],
     ['/srv/models/secret is no file', '[redacted] is no file'],

@@ -6,7 +6,7 @@ const HIDDEN = '[redacted]'
 const phrases = new RegExp(
   [
     String.raw`\b(?:Bearer|Basic)\s+\S+`,
-    String.raw`\b(?:api[-_ ]?key|authorization|credentials?|passw(?:or)?d|pwd|secret|token)["']?\s*[:=]\s*(?!\d+\b)\S+`,
+    String.raw`\b(?:api[-_ ]?key|authorization|credentials?|passw(?:or)?d|pwd|secret|token)[\\"']*\s*[:=]\s*(?!\d+\b)(?:[\\"']*(?:Bearer|Basic)\s+)?\S+`,
   ].join('|'),
   'gi',
 )
