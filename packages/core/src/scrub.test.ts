@@ -31,6 +31,7 @@ describe('scrub', () => {
     [String.raw`sent {\"api-key\": \"abcdef\"}`, String.raw`sent {\"[redacted]`],
     ['wJalrXUtnFEMI/K7MDENG/bPxRfi0Y given', '[redacted] given'],
     ['digest 0123456789abcdef0123456789abcdef', 'digest [redacted]'],
+    ['Incorrect API key provided: 0123456789abcdef0123456789abcdef.', 'Incorrect API key provided: [redacted]'],
     ['/srv/models/secret is no file', '[redacted] is no file'],
     ['C:\\models\\a.bin', '[redacted]'],
     ['project_number:123456789012 projects/123', '[redacted] [redacted]'],
