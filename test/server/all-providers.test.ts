@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import type { FakeAnswer, FakeRequest } from '@turnpike/providers/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { documented } from '../platform/requests.js'
 import type { AllProviders } from '../support/all-providers.js'
-import { credentials, privateKeyPem, startAllProviders } from '../support/all-providers.js'
+import { CONFIG, credentials, privateKeyPem, startAllProviders } from '../support/all-providers.js'
 import { runtime, runtimePath } from '../support/runtime.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
@@ -209,7 +209,16 @@ describe('credentials', () => {
 
   it('are in no log, answer, printed configuration or dump', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'turnpike-canary-'))
-    const env = { ...all.env, STORAGE: `fs:${folder}`, LOG: 'debug', ADMIN_TOKEN: 'canary-admin-token-0123456789' }
+    // No provider rests, so that each error is seen of each.
+    const patient = join(folder, 'turnpike.config.yaml')
+    writeFileSync(patient, readFileSync(CONFIG, 'utf8').replace(/^routing:$/m, '$&\n  failures: 1000000'))
+    const env = {
+      ...all.env,
+      CONFIG: patient,
+      STORAGE: `fs:${join(folder, 'store')}`,
+      LOG: 'debug',
+      ADMIN_TOKEN: 'canary-admin-token-0123456789',
+    }
     const server = await serve(env)
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const answers: string[] = []
@@ -236,12 +245,13 @@ describe('credentials', () => {
       await send('/v1/models')
     }
 
-    // Errors that repeat what was sent, from the first call for a token on.
+    // Errors that repeat what was sent: first before there is a token of Google, and then with one.
     const repeat = ({ headers, bytes }: FakeRequest, status: number): FakeAnswer => {
-      const sent = JSON.stringify([headers, new TextDecoder().decode(bytes)])
+      const key = (headers['api-key'] ?? headers['authorization'] ?? '').replace('Bearer ', '')
+      const sent = `Incorrect API key provided: ${key}. ${JSON.stringify([headers, new TextDecoder().decode(bytes)])}`
       return {
         status,
-        headers: { 'content-type': 'application/json', 'x-sent': sent },
+        headers: { 'content-type': 'application/json', 'x-sent': JSON.stringify(headers) },
         body: JSON.stringify({
           error: { message: sent, code: sent, status: sent },
           message: sent,
@@ -249,17 +259,23 @@ describe('credentials', () => {
         }),
       }
     }
-    for (const status of [400, 401, 403, 404, 429, 500, 200]) {
-      all.fault = (request) => repeat(request, status)
-      await askAll()
-    }
-    // And such errors with a token that was given.
+    for (const givesTokens of [false, true])
+      for (const status of [400, 401, 403, 404, 429, 500, 200]) {
+        let repeated = 0
+        all.fault = (request) => {
+          if (givesTokens && request.path === '/token') return undefined
+          if (request.method === 'POST') repeated++
+          return repeat(request, status)
+        }
+        await askAll()
+        expect([givesTokens, status, repeated >= 2 * (chats.length - 1) + embeddings.length - 1]).toEqual([
+          givesTokens,
+          status,
+          true,
+        ])
+      }
     all.fault = undefined
     await askAll()
-    for (const status of [400, 401, 500]) {
-      all.fault = (request) => (request.path === '/token' ? undefined : repeat(request, status))
-      await askAll()
-    }
     const probes = models.map(([provider]) => `/admin/providers/${provider}/probe`)
     for (const path of [...reads, '/health/providers'])
       for (const key of [server.key, env.ADMIN_TOKEN]) await send(path, undefined, key)

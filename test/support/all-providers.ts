@@ -16,17 +16,20 @@ const newKey = () => generateKeyPairSync('rsa', { modulusLength: 2048 })
 const { publicKey, privateKey } = newKey()
 const pem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/** The credentials that upstreams accept, by the variables of the file. */
+/**
+ * The credentials that upstreams accept, by the variables of the file, in the forms that their vendors give them: an error within an answer of 200 that
+ * repeats one is known by its form (threat 5).
+ */
 export const credentials = {
   OPENAI_KEY_ONE: 'sk-canary-one-0123456789',
   OPENAI_KEY_TWO: 'sk-canary-two-0123456789',
-  AZURE_KEY: 'canary0azure0v1',
-  AZURE_DATED_KEY: 'canary0azure0dated',
-  BEDROCK_KEY: 'ABSKcanary0bedrock',
+  AZURE_KEY: '0a11ca0a4f0123456789abcdefa21e01',
+  AZURE_DATED_KEY: '0a11ca0a4f0123456789abcdefa21e02',
+  BEDROCK_KEY: 'ABSKQ2FuYXJ5MEJlZHJvY2tBUElLZXk6MDEyMzQ1Njc4OQ==',
   BEDROCK_ACCESS_KEY_ID: 'AKIACANARY0123456789',
-  BEDROCK_SECRET_ACCESS_KEY: 'canary/secret+access/0123456789',
+  BEDROCK_SECRET_ACCESS_KEY: 'wCanary0XUtnFEMI/K7MDENG/bPxRfiCYEXAMPLE',
   OPENROUTER_KEY: 'sk-or-v1-canary-0123456789',
-  VLLM_KEY: 'canary-vllm-0123456789',
+  VLLM_KEY: '0ca11a5e11f0123456789abcdefa21e03abcdef0123456789abcdef012345678',
 }
 export const privateKeyPem = pem(privateKey)
 const EMAIL = 'turnpike@our-project.iam.gserviceaccount.com'
