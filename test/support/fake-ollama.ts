@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
-/** A server that answers as Ollama does at `/v1`, without a key. */
+/** A server that answers as Ollama does at `/v1`, without a key. Of its models, qwen3 has tools, and calls them in whole answers. */
 export interface FakeOllama {
   /** Its base URL, with `/v1`. */
   url: string
@@ -58,13 +58,23 @@ export async function startOllama(given: string[], port = 0): Promise<FakeOllama
         usage: { prompt_tokens: 2, total_tokens: 2 },
       })
     if (isEmbedding) return fail(response, 400, 'invalid_request_error', `"${model}" does not support chat`)
-    if (body['tools']) return fail(response, 400, 'invalid_request_error', `${model} does not support tools`)
+    const [tool] = (body['tools'] ?? []) as { function: { name: string } }[]
+    if (tool && !full.startsWith('qwen3:'))
+      return fail(response, 400, 'invalid_request_error', `${model} does not support tools`)
     const head = { id: 'chatcmpl-7', created: 1_764_000_001, model, system_fingerprint: 'fp_ollama' }
+    const called = tool && [
+      { id: 'call_7', index: 0, type: 'function', function: { name: tool.function.name, arguments: '{}' } },
+    ]
+    const message = {
+      role: 'assistant',
+      content: called ? '' : `I am ${model}.`,
+      ...(called && { tool_calls: called }),
+    }
     if (body['stream'] !== true)
       return send(response, 200, {
         ...head,
         object: 'chat.completion',
-        choices: [{ index: 0, message: { role: 'assistant', content: `I am ${model}.` }, finish_reason: 'stop' }],
+        choices: [{ index: 0, message, finish_reason: called ? 'tool_calls' : 'stop' }],
         usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
       })
     response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -6,7 +6,7 @@ const HIDDEN = '[redacted]'
 const phrases = new RegExp(
   [
     String.raw`\b(?:Bearer|Basic)\s+\S+`,
-    String.raw`\b(?:api[-_ ]?key|authorization|credentials?|passw(?:or)?d|pwd|secret|token)["']?\s*[:=]\s*(?!\d+\b)\S+`,
+    String.raw`\b(?:api[-_ ]?key|authorization|credentials?|passw(?:or)?d|pwd|secret|token)[\\"']*\s*[:=]\s*(?!\d+\b)(?:[\\"']*(?:Bearer|Basic)\s+)?\S+`,
   ].join('|'),
   'gi',
 )
@@ -37,11 +37,12 @@ const telling = [
 const SECRET = 20
 /** Ids that vendors and callers give to calls: a message that names one is of no use without it. */
 const ids = /^(call|toolu|fc|msg|chatcmpl|req)_/
-/** Whether a word looks random: long, with digits between letters of both cases, or hexadecimal. */
+/** Whether a word looks random: long, with digits between letters of both cases, or hexadecimal. A sentence may end behind it. */
 const isRandom = (word: string): boolean =>
   word.length >= SECRET &&
   !ids.test(word) &&
-  (/^[\da-f]{32,}$/i.test(word) || [/^[\w+/=]+$/, /[a-z]/, /[A-Z]/, /\d\D*\d/].every((form) => form.test(word)))
+  (/^[\da-f]{32,}[.:!?]*$/i.test(word) ||
+    [/^[\w+/=]+[.:!?]*$/, /[a-z]/, /[A-Z]/, /\d\D*\d/].every((form) => form.test(word)))
 
 /** Characters between words; a field such as `messages[0].content` is several. */
 const words = /[^\s"'`,;()<>[\]{}|]+/g

@@ -37,13 +37,17 @@ export const geminiAudio = {
 
 const simulations = { openai: fakeOpenAI, anthropic: fakeAnthropic, google: fakeGoogle }
 
-/** The key of a service account. @throws Error where its file cannot be read */
+/**
+ * The key of a service account, which is given as it is, as JSON, or by the path of its file.
+ * @throws Error where it cannot be read, without what was given: it may be a key in another form
+ */
 function serviceAccountOf(given: string | ServiceAccountKey): ServiceAccountKey {
   if (typeof given !== 'string') return given
   try {
-    return JSON.parse(readFileSync(given, 'utf8')) as ServiceAccountKey
+    return JSON.parse(/^\s*\{/.test(given) ? given : readFileSync(given, 'utf8')) as ServiceAccountKey
   } catch (error) {
-    throw new Error(`credentials: ${given} cannot be read: ${(error as Error).message}`, { cause: error })
+    const { code = 'it is no JSON' } = error as { code?: string }
+    throw new Error(`credentials: the key of the service account cannot be read: ${code}`)
   }
 }
 

@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { isSecret, withoutCredentials } from './shown.js'
+import { isSecret, shownAt } from './shown.js'
 
 /** Names of variables by the path of the value that they give. */
 export type Origins = Map<string, string>
@@ -18,11 +18,11 @@ export class ConfigError extends Error {
 /** Most characters of a value that are shown. */
 const LENGTH = 60
 
-/** A value, or undefined where it is a secret. */
+/** A value, without the secrets in it; undefined where it is one. */
 function shown(path: string, value: unknown): string | undefined {
   if (isSecret(path)) return undefined
   if (typeof value === 'function') return 'a function'
-  const text = withoutCredentials(JSON.stringify(value) ?? 'undefined')
+  const text = JSON.stringify(shownAt(path, value)) ?? 'undefined'
   return text.length > LENGTH ? `${text.slice(0, LENGTH)}…` : text
 }
 

@@ -1,9 +1,13 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Variables } from './load.js'
 import { loadConfig } from './load.js'
+import type { Config } from './schema.js'
+import { shownConfig } from './shown.js'
+import { checkProviders } from '../providers.js'
 
 let folder: string
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'turnpike-config-'))))
@@ -149,6 +153,11 @@ describe('a wrong file names each fault with its path, value and what is expecte
       ['providers[0].apiKey must be ASCII characters without spaces'],
     ],
     [
+      'secrets within something else, which are not shown',
+      'providers: { openai: { apiKey: sk-canary } }',
+      ['providers must be a list of providers, and not {"openai":{"apiKey":"…"}}'],
+    ],
+    [
       'a URL, without its password',
       'store: mysql://me:hunter2@db/x',
       [
@@ -209,5 +218,37 @@ describe('a wrong file names each fault with its path, value and what is expecte
   ])('in %s that cannot be read: %s', async (ending, text, fault) => {
     write(`turnpike.config.${ending}`, text)
     expect((await faultsOf()).join()).toMatch(fault)
+  })
+
+  it('whose lines are not shown, as they have keys', async () => {
+    write('turnpike.config.yaml', 'providers: [{ type: openai, apiKey: sk-canary }\nstore: memory')
+    expect((await faultsOf()).join()).not.toContain('canary')
+  })
+})
+
+describe('the key of a service account', () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const private_key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const key = JSON.stringify({ client_email: 'a@b', private_key, project_id: 'p' })
+  const check = async (credentials: string): Promise<Config> => {
+    write('turnpike.config.json', JSON.stringify({ providers: [{ type: 'vertex', credentials }] }))
+    const config = await load()
+    checkProviders(config)
+    return config
+  }
+
+  it('is JSON in a text, or the path of its file, and is not shown', async () => {
+    write('key.json', key)
+    for (const credentials of [key, join(folder, 'key.json')])
+      expect(shownConfig(await check(credentials))).toMatchObject({ providers: [{ credentials: '…' }] })
+  })
+
+  it.each([
+    ['{"client_email":"canary', 'it is no JSON'],
+    ['canary.json', 'ENOENT'],
+  ])('is not in the error where it cannot be read: %s', async (given, why) => {
+    await expect(check(given)).rejects.toMatchObject({
+      faults: [`providers[0]: credentials: the key of the service account cannot be read: ${why}`],
+    })
   })
 })

@@ -117,7 +117,9 @@ export async function loadConfig(environment: Variables = process.env, folder = 
     try {
       written = await readFile(file)
     } catch (error) {
-      throw new ConfigError([`This file cannot be read: ${(error as Error).message}`], file, { cause: error })
+      // Its first line names the place; those behind it repeat the file, with its keys.
+      const [reason] = (error as Error).message.split('\n')
+      throw new ConfigError([`This file cannot be read: ${reason}`], file)
     }
   const origins: Origins = new Map()
   const unset: Origins = new Map()

@@ -101,7 +101,7 @@ const types = [
     project: setting('The id of the project; default that of the credentials.', text()),
     location: setting('A region, us, eu, or global, the default.', text()),
     credentials: setting(
-      'The key of a service account, or the path of its file.',
+      'The key of a service account, also as JSON in a text, or the path of its file.',
       v.union(
         [text(), object<ServiceAccountKey>('the key of a service account')],
         'the key of a service account, or the path of its file',

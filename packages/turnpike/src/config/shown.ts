@@ -2,8 +2,8 @@
 import type { Config } from './schema.js'
 import { isTree } from './tree.js'
 
-/** Settings whose values are shown to nobody. */
-const SECRET = /(key|keyId|secrets?|password|token)$/i
+/** Settings whose values are shown to nobody. Credentials may be a text, in place of a section. */
+const SECRET = /(key|keyId|secrets?|password|token|credentials)$/i
 
 /** Whether the value at a path is a secret, such as `providers[0].apiKey` or `files.secrets[1]`. */
 export const isSecret = (path: string): boolean => SECRET.test(path.replace(/\[\d+\]$/, ''))
@@ -11,7 +11,8 @@ export const isSecret = (path: string): boolean => SECRET.test(path.replace(/\[\
 /** A text without the credentials of the URLs in it. */
 export const withoutCredentials = (text: string): string => text.replace(/(\/\/[^/@"\s]*:)[^/@"\s]*@/g, '$1…@')
 
-function shownAt(path: string, value: unknown): unknown {
+/** A value at a path, as it is shown. */
+export function shownAt(path: string, value: unknown): unknown {
   if (isSecret(path) && !isTree(value)) return '…'
   if (typeof value === 'string') return withoutCredentials(value)
   if (typeof value === 'function') return 'a function'
