@@ -13,7 +13,7 @@ export function configJsonSchema(): object {
     target: 'draft-07',
     typeMode: 'input',
     // What a text must be like is checked once variables stand in it.
-    ignoreActions: ['check', 'regex', 'min_length', 'non_empty', 'transform', 'finite'],
+    ignoreActions: ['check', 'regex', 'min_length', 'non_empty', 'transform', 'finite', 'to_lower_case'],
     overrideSchema({ valibotSchema, jsonSchema }) {
       const { type } = valibotSchema
       if (type === 'custom') return { not: {} }
