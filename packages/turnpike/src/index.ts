@@ -1,5 +1,7 @@
 export { ConfigError } from './config/faults.js'
 export { defineConfig } from './config/check.js'
+export { fromLitellm } from './config/from-litellm.js'
+export type { Note } from './config/litellm-section.js'
 export { findConfig, loadConfig } from './config/load.js'
 export type { Variables } from './config/load.js'
 export type { Config, ConfigInput, OpenStore } from './config/schema.js'
