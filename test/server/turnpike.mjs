@@ -65,7 +65,7 @@ const cases = {
       [{ providers: [{ type: 'openai' }] }, 'providers[0]: openai: the option "apiKey" is not set'],
       [
         { providers: [{ type: 'vertex', credentials: '/no/such/key.json' }] },
-        'providers[0]: credentials: /no/such/key.json cannot be read',
+        'providers[0]: credentials: the key of the service account cannot be read',
       ],
       [{ gateway: { guards: [{}] } }, 'guards[0].name must be'],
     ])

@@ -89,6 +89,18 @@ describe('the most that a chat may be billed', () => {
       { type: 'input_audio', input_audio: { data: 'AA==', format: 'mp3' } },
       { input_audio: 1_048_576 },
     ],
+    ...[
+      { type: 'file', file: { file_data: 'data:audio/mpeg;base64,AA==' } },
+      { type: 'image_url', image_url: { url: 'DATA:Audio/mpeg;base64,AA==' } },
+      { type: 'document_url', document_url: { url: 'data:audio/wav;base64,AA==' } },
+      { type: 'file', file: { file_id: 'files/recording' } },
+      { type: 'image_url', image_url: { url: 'https://generativelanguage.googleapis.com/v1beta/files/x' } },
+    ].map((part): [string, string, object, Record<string, number>] => [
+      `a recording in a part of another type: ${JSON.stringify(part)}`,
+      'gemini-2.5-flash',
+      part,
+      { input_audio: 1_048_576 },
+    ]),
   ])('has what %s may have', async (_, model, part, expected) => {
     const units: Record<string, number> = { ...(await most(model, { messages: [{ ...hi, content: [part] }] })) }
     for (const [name, tokens] of Object.entries(expected)) {
@@ -97,3 +109,17 @@ describe('the most that a chat may be billed', () => {
     }
   })
 })
+
+it.each(['image', 'IMAGE', 'ımage', 'audio', 'Audıo'])(
+  'pictures and sound that are asked for as %s have a price, or are refused',
+  async (word) => {
+    const request = {
+      model: 'gemini-2.5-flash',
+      messages: [hi],
+      modalities: [word],
+    } as unknown as ChatCompletionRequest
+    const need = needOf(request)
+    const { targets } = await router.candidates(need)
+    expect(need.unpriced?.(targets[0] as Target)).toMatch(/^(images|audio) with this model$/)
+  },
+)

@@ -54,7 +54,8 @@ const sends = (request: ChatRequest, target: Target, field: string): boolean =>
 /** What the model is to answer with, besides text. */
 const asks = ({ modalities, audio }: ChatRequest, what: 'audio' | 'image'): boolean =>
   (what === 'audio' && audio !== undefined) ||
-  (Array.isArray(modalities) && modalities.some((word) => String(word).toLowerCase() === what))
+  (Array.isArray(modalities) && // As Gemini is sent it: some letters have a capital that is another one's, too.
+    modalities.some((word) => String(word).toUpperCase() === what.toUpperCase()))
 
 /** OpenAI's models that search the web for every answer, at a price per call. */
 const searches = /-search-(preview|api)/
@@ -113,7 +114,7 @@ function mostUnits(request: ChatRequest, prompt: Prompt, target: Target): Units 
   const { context = MOST_CONTEXT_TOKENS, maxOutput = MOST_OUTPUT_TOKENS } = target.limits?.() ?? {}
   const inputClasses: UnitClass[] = ['input']
   if (prompt.pictures > 0) inputClasses.push('input_image')
-  if (prompt.others.some(({ isAudio }) => isAudio)) inputClasses.push('input_audio')
+  if (prompt.others.some(({ mayBeAudio }) => mayBeAudio)) inputClasses.push('input_audio')
   if (mentions(request, 'cache_control')) inputClasses.push('cache_write', 'cache_write_1h')
   // OpenAI writes its cache unasked; Claude's, which alone may last an hour, has to be asked for.
   else if (target.price?.cache_write_1h === undefined) inputClasses.push('cache_write')

@@ -23,6 +23,14 @@ function isPicture(part: ContentPart): part is PicturePart {
   return /^https?:$/.test(protocol) && !/youtu\.?be|googleapis\.com/.test(hostname)
 }
 
+/** A document, video or recording. */
+interface Other {
+  isAudio: boolean
+  /** Whether it may be audio: what is named by an address or an id can be anything. */
+  mayBeAudio: boolean
+  bytes: number
+}
+
 /** What a prompt consists of. */
 export interface Prompt {
   /** Of the JSON without the media: texts, tools, schemas, names of fields. */
@@ -31,7 +39,7 @@ export interface Prompt {
   saidBytes: number
   pictures: number
   /** Documents, videos and recordings, whose tokens neither their bytes nor their address tell. */
-  others: { isAudio: boolean; bytes: number }[]
+  others: Other[]
 }
 
 /** Bytes of a text, of the texts in parts of a message, or of the JSON of anything else. */
@@ -50,6 +58,15 @@ const signatures = new Set(['extra_content', 'reasoning_details', 'thinking_bloc
 /** Fields besides the messages that the model reads. */
 const read = ['system', 'tools', 'functions', 'response_format']
 
+/** The kind of the data URL in a part, such as `audio`, in lower case: some providers go by it, and not by the type of the part. Undefined without one. */
+function mediaTypeOf(part: unknown): string | undefined {
+  if (typeof part === 'string') return /^data:([a-z]+)\//i.exec(part)?.[1]?.toLowerCase()
+  if (typeof part !== 'object' || part === null) return undefined
+  return Object.values(part)
+    .map(mediaTypeOf)
+    .find((type) => type !== undefined)
+}
+
 /** Takes a request apart. Every value in it counts, whether or not the gateway knows its field. */
 export function promptOf(request: ChatCompletionRequest): Prompt {
   const others: Prompt['others'] = []
@@ -62,7 +79,9 @@ export function promptOf(request: ChatCompletionRequest): Prompt {
     }
     if (part.type === 'text') pictures += part.text.match(markdownImage)?.length ?? 0
     if (!media.has(part.type)) return part
-    others.push({ isAudio: part.type.includes('audio'), bytes: jsonBytes(part) })
+    const type = mediaTypeOf(part)
+    const isAudio = part.type.includes('audio') || type === 'audio'
+    others.push({ isAudio, mayBeAudio: isAudio || type === undefined, bytes: jsonBytes(part) })
     return undefined
   }
   /** What an image of an earlier answer has besides it, as it counts. */
@@ -75,7 +94,7 @@ export function promptOf(request: ChatCompletionRequest): Prompt {
   const messages = request.messages.map((message) => {
     const { content, audio } = message as ChatMessage & { audio?: unknown }
     // An earlier answer that was spoken is named by its id.
-    if (audio !== undefined) others.push({ isAudio: true, bytes: jsonBytes(audio) })
+    if (audio !== undefined) others.push({ isAudio: true, mayBeAudio: true, bytes: jsonBytes(audio) })
     if (typeof content === 'string') textOf({ type: 'text', text: content })
     const plain = Array.isArray(content)
       ? { ...message, content: content.flatMap((part) => textOf(part) ?? []) }

@@ -29,6 +29,9 @@ const closed = { type: 'object', additionalProperties: false }
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0=' } }
 
 /** Requests with `n` of something. */
+/** Of schemas with references, which have at most 10,000 parts. */
+const within = (n: number): number => Math.floor(n / 8)
+
 const requests: Record<string, (n: number) => object> = {
   'calls of one id': (n) => ({
     messages: [hi, { role: 'assistant', tool_calls: many(n, () => call('same')) }, ...many(n, () => result('same'))],
@@ -135,7 +138,7 @@ const requests: Record<string, (n: number) => object> = {
       ...closed,
       properties: { a: { $ref: '#/$defs/d0' } },
       $defs: Object.fromEntries(
-        many(n, (i) => [
+        many(within(n), (i) => [
           `d${i}`,
           { ...closed, properties: { a: { $ref: `#/$defs/d${i + 1}` }, b: { $ref: `#/$defs/d${i + 1}` } } },
         ]),
@@ -146,7 +149,10 @@ const requests: Record<string, (n: number) => object> = {
       ...closed,
       properties: { a: { $ref: '#/$defs/d0' } },
       $defs: Object.fromEntries(
-        many(n, (i) => [`d${i}`, { ...closed, properties: { a: { $ref: `#/$defs/d${(i + 1) % n}` } } }]),
+        many(within(n), (i) => [
+          `d${i}`,
+          { ...closed, properties: { a: { $ref: `#/$defs/d${(i + 1) % within(n)}` } } },
+        ]),
       ),
     }),
   'alternatives of a schema': (n) =>
@@ -158,27 +164,27 @@ const requests: Record<string, (n: number) => object> = {
     schema({
       ...closed,
       $ref: '#/$defs/d0',
-      $defs: Object.fromEntries(many(n, (i) => [`d${i}`, { [`k${i}`]: 1, $ref: `#/$defs/d${i + 1}` }])),
+      $defs: Object.fromEntries(many(within(n), (i) => [`d${i}`, { [`k${i}`]: 1, $ref: `#/$defs/d${i + 1}` }])),
     }),
   'definitions whose names are taken': (n) =>
     schema({
       ...closed,
       properties: Object.fromEntries(
-        many(n, (i) => [`p${i}`, { $ref: `#/$defs/a${String.fromCharCode(0x4e00 + i)}` }]),
+        many(within(n), (i) => [`p${i}`, { $ref: `#/$defs/a${String.fromCharCode(0x4e00 + i)}` }]),
       ),
-      $defs: Object.fromEntries(many(n, (i) => [`a${String.fromCharCode(0x4e00 + i)}`, { type: 'string' }])),
+      $defs: Object.fromEntries(many(within(n), (i) => [`a${String.fromCharCode(0x4e00 + i)}`, { type: 'string' }])),
     }),
   'spellings of a reference': (n) =>
     schema({
       ...closed,
       properties: {
         a: {
-          anyOf: many(n, (i) => ({
+          anyOf: many(within(n), (i) => ({
             $ref: `#/$defs/${many(14, (bit) => ((i >> bit) & 1 ? '~0' : '~')).join('')}`,
           })),
         },
       },
-      $defs: { ['~'.repeat(14)]: { ...closed, properties: Object.fromEntries(many(n, (i) => [`p${i}`, {}])) } },
+      $defs: { ['~'.repeat(14)]: { ...closed, properties: Object.fromEntries(many(within(n), (i) => [`p${i}`, {}])) } },
     }),
   'characters of a reference': (n) => {
     const name = 'a'.repeat(20 * n)

@@ -1,4 +1,4 @@
-import { extend, isObject } from '@turnpike/core/internal'
+import { extend, isObject, unsupported } from '@turnpike/core/internal'
 
 type Schema = Record<string, unknown>
 
@@ -97,12 +97,17 @@ function circles(defs: Map<string, Schema>): Set<string> {
   return nodes
 }
 
+/** Most schemas within one that has references: twice the properties that OpenAI takes, whose structured outputs are the largest that vendors allow. */
+const MOST_SCHEMAS = 10_000
+
 /** All schemas within one, itself first, and those that `$id` and `$anchor` name, by the references to them. */
 function schemasOf(root: Schema): { all: Set<Schema>; identified: Map<string, Schema> } {
   const all = new Set<Schema>()
   const identified = new Map<string, Schema>()
   const collect = (schema: Schema): void => {
     all.add(schema)
+    if (all.size > MOST_SCHEMAS)
+      throw unsupported(`Gemini is sent schemas with references of at most ${MOST_SCHEMAS} parts`)
     const { $id, $anchor } = schema
     if (typeof $id === 'string') identified.set($id, schema)
     if (typeof $anchor === 'string') identified.set(`#${$anchor}`, schema)
