@@ -9,7 +9,7 @@ export const MODEL_ID_LENGTH = 256
 const MODELS = 2_000
 
 /** Words without control, format and private characters, and halves of pairs, with single spaces between them. */
-const WORDS = /^[^\p{C}\p{Z}]+( [^\p{C}\p{Z}]+)*$/u
+const WORDS = /^(?! )(?:[^\p{C}\p{Z}]| (?! |$))+$/u
 
 /** Whether a value can be the id of a model. */
 export const isModelId = (value: unknown): value is string =>
