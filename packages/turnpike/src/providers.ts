@@ -32,7 +32,10 @@ export const geminiAudio = {
 const simulations = { openai: fakeOpenAI, anthropic: fakeAnthropic, google: fakeGoogle }
 
 /** The options of an adapter: settings without those that decide whether and where it is used. */
-const optionsOf = <S extends ProviderSettings>({ type: _, simulated: __, disabled: ___, ...options }: S) => options
+function optionsOf<S extends ProviderSettings>(settings: S) {
+  const { type: _, simulated: __, disabled: ___, ...options } = settings
+  return options
+}
 
 /** Makes a provider. @param prices tell of newer models. @throws TypeError that names the setting which is wrong */
 function create(settings: ProviderSettings, transport: Transport, prices: PriceSource): Provider {

@@ -4,7 +4,7 @@ import { flag, list, matching, section, setting, url } from './values.js'
 
 const common = {
   id: setting(
-    'Prefix of the ids of its models, and value of `provider` in requests; default the type. Several with one id share its requests.',
+    'Prefix of the ids of its models, and value of `provider` in requests. Several with one id share its requests; default the type.',
     matching(/^[\w.-]+$/, 'letters, digits, dots, dashes and underscores'),
   ),
   apiKey: setting(
