@@ -61,7 +61,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['providers', 'import openai', 26_600, () => bundle('openai', 'providers/openai')],
   ['providers', 'import createRouter', 11_300, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 61_400, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 61_800, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
@@ -75,11 +75,12 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
   ['core', 'tarball', 193_500, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 163_500, () => tarball('gateway')],
+  ['gateway', 'tarball', 165_000, () => tarball('gateway')],
   ['http', 'tarball', 103_000, () => tarball('http')],
   ['platform', 'tarball', 213_500, () => tarball('platform')],
   ['providers', 'tarball', 405_000, () => tarball('providers')],
   ['storage', 'tarball', 143_500, () => tarball('storage')],
+  ['turnpike', 'tarball', 150_000, () => tarball('turnpike')],
 ]
 
 const rows: object[] = []
