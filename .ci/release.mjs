@@ -47,7 +47,8 @@ function obstacle() {
 /** A copy of the packages with the version and change logs of the next release. @returns its folder */
 function nextVersion() {
   const copy = join(folder, 'next')
-  for (const name of ['packages', '.changeset', 'package.json', 'pnpm-workspace.yaml', 'LICENSE'])
+  // `turnpike` contains the console.
+  for (const name of ['packages', 'examples/console', '.changeset', 'package.json', 'pnpm-workspace.yaml', 'LICENSE'])
     cpSync(join(root, name), join(copy, name), { recursive: true, verbatimSymlinks: true })
   run(copy, process.execPath, changeset, 'version')
   return copy
@@ -57,7 +58,10 @@ function nextVersion() {
 function install(tarballs) {
   const project = join(folder, 'project')
   mkdirSync(project)
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'turnpike', version: '0.0.0', private: true }))
+  writeFileSync(
+    join(project, 'package.json'),
+    JSON.stringify({ name: 'turnpike-release', version: '0.0.0', private: true }),
+  )
   const options = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
   run(project, 'npm', 'install', ...options, ...tarballs)
   return project
@@ -70,7 +74,7 @@ const licences = { '@hattip/core': 'MIT' }
 function writeSbom(project) {
   const sbom = JSON.parse(run(project, 'npm', 'sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'library'))
   const { version } = json(join(project, 'node_modules/@turnpike/core/package.json'))
-  Object.assign(sbom.metadata.component, { name: 'turnpike', version, purl: `pkg:npm/turnpike@${version}` })
+  Object.assign(sbom.metadata.component, { version, purl: `pkg:npm/turnpike-release@${version}` })
   for (const component of sbom.components) {
     const id = licences[component.name]
     if (id) component.licenses = [{ license: { id } }]

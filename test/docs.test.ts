@@ -30,6 +30,7 @@ const elsewhere: Record<string, string> = {
   'README.md js': '.ci/readme.mjs',
   'docs/admin.md json': 'test/docs-admin.test.ts',
   'docs/admin.md text': 'test/docs-admin.test.ts',
+  'docs/configuration.md text': 'test/docs-configuration.test.ts',
   'docs/conformance.md text': 'test/conformance/kit.test.ts',
   'docs/deployment.md caddy': 'test/deployment/reverse-proxy.ts',
   'docs/deployment.md haproxy': 'test/deployment/reverse-proxy.ts',
@@ -126,6 +127,7 @@ const programs = [
   'test/consumers/node/main.ts',
   'test/consumers/node-server/main.ts',
   'test/consumers/node-server/tls.ts',
+  'test/consumers/turnpike/main.ts',
 ].map(readPage)
 
 it('the READMEs show the program of each host as test/consumers compiles it', () => {

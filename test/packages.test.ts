@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
-import { published } from './support/pack.js'
+import { nameOf, published } from './support/pack.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -33,16 +33,34 @@ const arrows: Record<string, string[]> = {
   gateway: ['@opentelemetry/api', '@turnpike/core', '@turnpike/http', 'prom-client', 'valibot'],
   platform: ['@turnpike/core', '@turnpike/http', 'jose', 'valibot'],
   dashboard: [],
+  turnpike: [
+    '@turnpike/core',
+    '@turnpike/dashboard',
+    '@turnpike/gateway',
+    '@turnpike/http',
+    '@turnpike/platform',
+    '@turnpike/providers',
+    '@turnpike/storage',
+    'aws4fetch',
+    'ioredis',
+    'jiti',
+    'pg',
+    'prom-client',
+    'unstorage',
+    'valibot',
+    'yaml',
+  ],
 }
 
 /** What is bundled into a package, so that it imports nothing of it at run time. */
 const bundled: Record<string, string[]> = {
   dashboard: ['@preact/signals', '@turnpike/client', '@turnpike/ui', 'preact', 'uplot'],
+  turnpike: ['@turnpike/example-console'],
 }
 
 const sourceOf = (target: unknown): string => (target as Record<string, string>)['@turnpike/source']!.slice(2)
 
-/** The files that know of Node; everything else runs wherever `fetch` does. */
+/** The files, and the folder, that know of Node; everything else runs wherever `fetch` does. */
 const nodeFiles = [
   'conformance/src/cases/translation-answers.ts',
   'conformance/src/cli.ts',
@@ -63,6 +81,7 @@ const nodeFiles = [
   'providers/src/content-encoding.ts',
   'providers/src/remote-content.ts',
   'providers/src/testing/fake-upstream.ts',
+  'turnpike/src/',
 ]
 
 /** The paths of the files below a folder that are not made by a build or an installation. */
@@ -98,7 +117,7 @@ it('has a changeset for each package that was not released yet', () => {
     .map((file) => readFileSync(join(folder, file), 'utf8'))
   const missing = published.filter((name) => {
     const { version } = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as Manifest
-    return version === '0.0.0' && !changesets.some((text) => text.includes(`'@turnpike/${name}':`))
+    return version === '0.0.0' && !changesets.some((text) => text.includes(`'${nameOf(name)}':`))
   })
   expect(missing).toEqual([])
 })
@@ -116,7 +135,7 @@ describe.each(published)('package %s', (name) => {
         .filter((specifier) => !/^(page:)?\./.test(specifier) && !bundled[name]?.includes(packageOf(specifier)))
         .filter((specifier) =>
           specifier.startsWith('node:')
-            ? !nodeFiles.includes(path.slice('packages/'.length))
+            ? !nodeFiles.some((known) => path.startsWith(`packages/${known}`))
             : !declared.includes(packageOf(specifier)) || (specifier === 'undici' && !path.endsWith('/undici.ts')),
         )
         .map((specifier) => `${path} imports ${specifier}`),
@@ -140,19 +159,24 @@ describe.each(published)('package %s', (name) => {
     expect(places).not.toContain(-1)
     expect(places).toEqual(places.toSorted((a, b) => a - b))
 
-    const shown = [...readme.matchAll(/^\| `(@turnpike\/[^`]+)` \|/gm)].map(([, entry]) => entry)
+    const shown = [...readme.matchAll(new RegExp(`^\\| \`(${manifest.name}(?:/[^\`]+)?)\` \\|`, 'gm'))].map(
+      ([, entry]) => entry,
+    )
     expect(shown.toSorted()).toEqual(entries.map(([subpath]) => manifest.name + subpath.slice(1)).toSorted())
     const [, dependencies] = /^\| Dependencies \| ([^;]*?)(?:; | \|)/m.exec(readme)!
     const declared = Object.keys(manifest.dependencies ?? {}).map((dependency) => `\`${dependency}\``)
     expect(dependencies!.split(', ').toSorted()).toEqual(declared.length > 0 ? declared.toSorted() : ['none'])
   })
 
-  it.runIf(name in bundled)('imports nothing once it is built', () => {
+  it.runIf(name in bundled)('imports nothing of what it bundles once it is built', () => {
     const built = readdirSync(join(folder, 'dist')).filter((file) => file.endsWith('.js'))
     // The texts of pages are one line each, so that what begins a line is the module's own.
     const imports = /^(?:import|export)\b[^'"`;=]*["']([^"']+)["']/gm
     const imported = built.flatMap((file) => [...readFileSync(join(folder, 'dist', file), 'utf8').matchAll(imports)])
-    expect(imported.map(([, specifier]) => specifier!).filter((specifier) => !specifier.startsWith('.'))).toEqual([])
+    const undeclared = imported
+      .map(([, specifier]) => specifier!)
+      .filter((specifier) => !/^(\.|node:)/.test(specifier) && !(packageOf(specifier) in { ...manifest.dependencies }))
+    expect(undeclared).toEqual([])
   })
 
   it('names the modules of Node by node: once it is built, as Workers and Deno do', () => {
@@ -170,18 +194,22 @@ describe.each(published)('package %s', (name) => {
       default: { entry: string[]; bundle?: boolean } | [{ entry: string[]; bundle?: boolean }]
     }
     const [build] = [builds].flat()
+    const code = entries.filter(([, target]) => typeof target === 'object')
     const commands = Object.values(manifest.bin ?? {})
     for (const command of commands)
       expect(readFileSync(join(folder, command), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
     const programs = commands.map((command) => command.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts'))
     // Without a bundle, each source is a file.
     if (build!.bundle !== false)
-      expect(build!.entry.toSorted()).toEqual(
-        [...entries.map(([, target]) => sourceOf(target)), ...programs].toSorted(),
-      )
+      expect(build!.entry.toSorted()).toEqual([...code.map(([, target]) => sourceOf(target)), ...programs].toSorted())
     const published: Record<string, unknown> = { './package.json': './package.json' }
     for (const [subpath, target] of entries) {
-      const { '@turnpike/source': source, ...rest } = target as Record<string, string>
+      if (typeof target === 'string') {
+        expect(existsSync(join(folder, target)), target).toBe(true)
+        published[subpath] = target
+        continue
+      }
+      const { '@turnpike/source': source, ...rest } = target
       for (const file of [source!, ...Object.values(rest)]) expect(existsSync(join(folder, file)), file).toBe(true)
       published[subpath] = rest
     }

@@ -1,6 +1,6 @@
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
-import { configJsonSchema } from './src/config/json-schema.js'
+import { configJsonSchema } from './config-schema.js'
 
 export default defineConfig({
   entry: ['src/index.ts'],
@@ -10,9 +10,11 @@ export default defineConfig({
   sourcemap: true,
   target: 'node20',
   platform: 'node',
+  removeNodeProtocol: false,
   // The console is not published by itself.
   noExternal: ['@turnpike/example-console'],
   async onSuccess() {
-    writeFileSync('dist/config.schema.json', JSON.stringify(configJsonSchema(), null, 2))
+    writeFileSync('dist/config.schema.json', `${JSON.stringify(configJsonSchema(), null, 2)}\n`)
+    copyFileSync('../../examples/console/dist/THIRD-PARTY-NOTICES.txt', 'dist/THIRD-PARTY-NOTICES.txt')
   },
 })

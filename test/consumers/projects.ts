@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { pack, pnpm, published } from '../support/pack.js'
+import { nameOf, pack, pnpm, published } from '../support/pack.js'
 
 const run = promisify(execFile)
 const packages = fileURLToPath(new URL('../../packages', import.meta.url))
@@ -30,9 +30,13 @@ function everyEntry(): string {
   const entries = published.flatMap((name) => {
     const manifest = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as { exports: object }
     const paths = Object.keys(manifest.exports).filter((path) => path !== './package.json')
-    return paths.map((path) => `@turnpike/${name}${path.slice(1)}`)
+    return paths.map((path) => `${nameOf(name)}${path.slice(1)}`)
   })
-  return entries.map((entry, i) => `import * as entry${i} from '${entry}'\nconsole.log(entry${i})\n`).join('')
+  const load = (entry: string, i: number): string =>
+    entry.endsWith('.json')
+      ? `console.log(createRequire(import.meta.url)('${entry}'))\n`
+      : `import * as entry${i} from '${entry}'\nconsole.log(entry${i})\n`
+  return `import { createRequire } from 'node:module'\n${entries.map(load).join('')}`
 }
 
 /** Lays the projects of this folder, and the examples, out in a temporary one, with TypeScript in the versions given. */

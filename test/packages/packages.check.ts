@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { afterAll, describe, expect, it } from 'vitest'
 import { installScripts, manifestOf, treeOf } from '../support/dependency-tree.js'
+import { nameOf } from '../support/pack.js'
 import { packages } from './release.js'
 
 const run = promisify(execFile)
@@ -20,8 +21,12 @@ afterAll(() => console.table(rows))
 const bundled: Record<string, string[]> = {
   conformance: ['@vitest/expect', 'chai'],
   dashboard: ['@preact/signals', 'preact', 'uplot'],
+  turnpike: ['@preact/signals', 'preact'],
 }
 const NOTICES = 'dist/THIRD-PARTY-NOTICES.txt'
+
+/** How many packages one may need at most, where it is not 8: this one has those of all, jiti and yaml. */
+const most: Record<string, number> = { turnpike: 19 }
 
 it('has one version for all, and each wants exactly that of the others', () => {
   const manifests = packages.map(({ installed }) => manifestOf(installed))
@@ -48,6 +53,10 @@ describe.each(packages)('$name', ({ name, tarball, installed }) => {
   const files = readdirSync(installed, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
+  /** What it exports that is no code. */
+  const data = Object.values(manifestOf(installed).exports)
+    .filter((target) => typeof target === 'string' && target !== './package.json')
+    .map((target) => (target as string).slice(2))
 
   it('contains what was built, the README and the licence', () => {
     expect(readdirSync(installed).toSorted()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json'])
@@ -56,9 +65,9 @@ describe.each(packages)('$name', ({ name, tarball, installed }) => {
         .filter((file) => !/(?<!\.test)\.(js|js\.map|d\.ts)$/.test(file))
         .map((file) => file.slice(installed.length + 1))
         .toSorted(),
-    ).toEqual(['LICENSE', 'README.md', ...(name in bundled ? [NOTICES] : []), 'package.json'])
+    ).toEqual(['LICENSE', 'README.md', ...(name in bundled ? [NOTICES] : []), ...data, 'package.json'])
     const [readme] = readFileSync(join(installed, 'README.md'), 'utf8').split('\n')
-    expect(readme).toBe(`# @turnpike/${name}`)
+    expect(readme).toBe(`# ${nameOf(name)}`)
   })
 
   it.runIf(name in bundled)('has the licences of the packages that it contains', () => {
@@ -80,7 +89,7 @@ describe.each(packages)('$name', ({ name, tarball, installed }) => {
     expect(incomplete).toEqual([])
   })
 
-  it('has at most 8 dependencies, of dependencies too, and none that runs when it is installed', () => {
+  it('has few dependencies, of dependencies too, and none that runs when it is installed', () => {
     const tree = treeOf(installed)
     const { version } = manifestOf(installed)
     rows[name] = {
@@ -89,7 +98,7 @@ describe.each(packages)('$name', ({ name, tarball, installed }) => {
       'kB packed': readFileSync(tarball).length / 1000,
       dependencies: tree.length - 1,
     }
-    expect(tree.length - 1).toBeLessThanOrEqual(8)
+    expect(tree.length - 1).toBeLessThanOrEqual(most[name] ?? 8)
     expect(tree.flatMap(installScripts)).toEqual([])
   })
 })

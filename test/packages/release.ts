@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { published } from '../support/pack.js'
+import { nameOf, published, tarballOf } from '../support/pack.js'
 
 const release = process.env['RELEASE']
 if (!release) throw new Error('Run `npm run release`: it makes the tarballs that these tests check.')
@@ -13,9 +13,9 @@ export const project = join(folder, 'project')
 
 const files = readdirSync(folder)
 
-/** The published packages, with the path of the tarball and the folder of the installed package. */
-export const packages = published.map((name) => {
-  const tarball = files.find((file) => file.startsWith(`turnpike-${name}-`))
-  if (!tarball) throw new Error(`${name} is not packed`)
-  return { name, tarball: join(folder, tarball), installed: join(project, 'node_modules/@turnpike', name) }
-})
+/** The published packages by their folder here, with the path of the tarball and the folder of the installed package. */
+export const packages = published.map((name) => ({
+  name,
+  tarball: join(folder, tarballOf(name, files)),
+  installed: join(project, 'node_modules', nameOf(name)),
+}))

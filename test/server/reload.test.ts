@@ -128,16 +128,16 @@ describe('the configuration is read again', () => {
 
   it('50 times under load: no request fails, or is served by a mix of two files, and no connection is left', async () => {
     await start({ BOOTSTRAP_GATEWAY_RATE_LIMIT: '1000000' })
-    let running = true
+    const end = new AbortController()
     const answers: Awaited<ReturnType<typeof served>>[] = []
     const load = Array.from({ length: 8 }, async () => {
-      while (running) answers.push(await served())
+      while (!end.signal.aborted) answers.push(await served())
     })
     for (let i = 0; i < 50; i++) {
       use(i % 2 === 0 ? b : a)
       await hup()
     }
-    running = false
+    end.abort()
     await Promise.all(load)
     const kinds = new Set(answers.map((answer) => answer.join(' ')))
     expect([...kinds].toSorted()).toEqual(['200 a a', '200 b b'])

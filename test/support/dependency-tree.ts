@@ -6,6 +6,7 @@ import { join } from 'node:path'
 export interface Manifest {
   name: string
   version: string
+  exports: Record<string, string | object>
   scripts?: Record<string, string>
   dependencies?: Record<string, string>
   optionalDependencies?: Record<string, string>

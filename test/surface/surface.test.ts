@@ -23,11 +23,11 @@ interface Export {
 /** The public entry points of a package by subpath, as declaration files. */
 function entriesOf(name: string): [subpath: string, file: string][] {
   const manifest = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as {
-    exports: Record<string, { types: string }>
+    exports: Record<string, string | { types: string }>
   }
-  return Object.entries(manifest.exports)
-    .filter(([subpath]) => !subpath.endsWith('.json') && subpath !== './internal')
-    .map(([subpath, { types }]) => [subpath, join(packages, name, types)])
+  return Object.entries(manifest.exports).flatMap(([subpath, target]): [string, string][] =>
+    subpath === './internal' || typeof target === 'string' ? [] : [[subpath, join(packages, name, target.types)]],
+  )
 }
 
 /** The exports of a declaration file by name, each as it is declared. */

@@ -1,4 +1,5 @@
 import type { BlobStore } from '@turnpike/core'
+import type { StorageLike } from '@turnpike/storage'
 import { durableFs, redisItems, unstorageBlobs } from '@turnpike/storage'
 import { ConfigError } from './config/faults.js'
 import { openDriver } from './driver.js'
@@ -15,6 +16,21 @@ export interface Files {
 }
 
 const withoutConnection = (blobs: BlobStore): Files => ({ blobs, close: async () => undefined })
+
+/** Items in this process. */
+function memoryItems(): StorageLike {
+  const items = new Map<string, string | Uint8Array>()
+  const getItem = (key: string) => items.get(key) ?? null
+  const setItem = (key: string, value: string | Uint8Array) => void items.set(key, value)
+  return {
+    getItem,
+    setItem,
+    getItemRaw: getItem,
+    setItemRaw: setItem,
+    removeItem: (key) => items.delete(key),
+    getKeys: () => [...items.keys()],
+  }
+}
 
 async function onDriver(text: string): Promise<Files> {
   const storage = await openDriver(text)
@@ -54,7 +70,7 @@ async function s3(url: string, { accessKeyId, secretAccessKey, sessionToken }: C
 
 /** The prefixes of `FILES`, and the function that opens each kind. */
 const openersOf = (settings: Config['files']): Record<string, Opener<Files>> => ({
-  memory: () => onDriver('memory'),
+  memory: async () => withoutConnection(unstorageBlobs(memoryItems())),
   // Large chunks: each is a file that is flushed.
   'fs:': async (base) => withoutConnection(unstorageBlobs(durableFs({ base }), { chunkBytes: 2 ** 22 })),
   'redis://': redis,

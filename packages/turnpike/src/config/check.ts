@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Origins } from './faults.js'
 import { ConfigError, describeFaults } from './faults.js'
-import type { ConfigInput } from './schema.js'
-import { Config } from './schema.js'
+import type { Config, ConfigInput } from './schema.js'
+import { ConfigSchema } from './schema.js'
 import { isTree } from './tree.js'
 
 /** Where a configuration was read from. */
@@ -21,7 +21,7 @@ interface Source {
 export function checkConfig(given: unknown, { file, origins = new Map(), unset = new Map() }: Source = {}): Config {
   const missing = [...unset].map(([path, name]) => `${path} needs the variable ${name}, which is not set`)
   if (!isTree(given)) throw new ConfigError(['The configuration must be an object of settings'], file)
-  const result = v.safeParse(Config, given)
+  const result = v.safeParse(ConfigSchema, given)
   const faults = result.success
     ? missing
     : [

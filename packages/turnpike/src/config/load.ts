@@ -36,7 +36,7 @@ async function readFile(file: string): Promise<unknown> {
     return parse(readFileSync(file, 'utf8')) as unknown
   }
   const { createJiti } = await import('jiti')
-  // `import { defineConfig } from 'turnpike'` works in any folder.
+  // A file can import `defineConfig` in any folder.
   const alias = { turnpike: fileURLToPath(import.meta.resolve('turnpike')) }
   const module = await createJiti(file, { moduleCache: false, fsCache: false, alias }).import<Tree>(file)
   if (!('default' in module)) throw new Error('It has no default export')
@@ -49,7 +49,7 @@ const REFERENCE = /\$(\$)?\{(\w+)(?::-([^}]*))?\}/g
  * Puts variables in place of `${NAME}` and `${NAME:-default}` in all texts of a value; `$${` is `${`.
  * @param missing receives the path and name of each variable that is not set and has no default
  */
-export function substitute(
+function substitute(
   value: unknown,
   environment: Variables,
   missing: (path: string, name: string) => void,

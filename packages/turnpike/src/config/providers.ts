@@ -24,7 +24,7 @@ const names = () => v.record(v.string(), text('a name'), 'names by the ids of mo
 
 const common = {
   id: setting(
-    'Prefix of the ids of its models, and value of `provider` in requests; default the type. Several with one id share its requests.',
+    'Prefix of the ids of its models, and value of `provider` in requests. Several with one id share its requests; default the type.',
     matching(/^[\w.-]+$/, 'letters, digits, dots, dashes and underscores'),
   ),
   apiKey: setting('The key of its API; none for servers that need none.', secret()),

@@ -1,5 +1,6 @@
 import type { KV, RateLimiter } from '@turnpike/core'
 import { EMAIL, KEY_PREFIX } from '@turnpike/core'
+import { KEY_LIMITS } from '@turnpike/core/internal'
 import type { GatewayOptions, Guard } from '@turnpike/gateway'
 import type { FilesOptions, PlatformOptions, TeamCatalog } from '@turnpike/platform'
 import type { Transport } from '@turnpike/providers'
@@ -222,11 +223,14 @@ const Gateway = section({
   speechModels: setting('The models of speech.', names()),
   voices: setting('The voices of speech.', names()),
   transcriptionModels: setting('The models of transcription.', names()),
-  audioLimit: setting('Bytes of an audio file.', integer(1)),
+  audioLimit: setting('Bytes of an audio file; default 25 MiB.', integer(1)),
   bodyLimit: setting('Bytes of a JSON body at /v1; default 20 MiB.', integer(1)),
   embedding: setting(
-    'The embedding model of the platform, and its dimensions.',
-    section({ model: text(), dimensions: integer(1) }),
+    'The embedding model of the platform.',
+    section({
+      model: v.pipe(text(), v.description('Its id.')),
+      dimensions: v.pipe(integer(1), v.description('The length of its vectors.')),
+    }),
   ),
   guards: setting(
     'Functions that see, change or refuse requests and answers, the first outermost.',
@@ -306,13 +310,19 @@ const Platform = section({
   responder: setting('Writes the replies of conversations.', code<NonNullable<PlatformOptions['responder']>>()),
 })
 
-const Rates = section({
-  keys: setting('Keys that are not revoked.', integer(0, 1_000_000)),
-  rateLimit: setting('Requests a minute of each, and of all together.', integer(1, 1_000_000)),
-})
+const rates = ({ keys, rateLimit }: { keys: number; rateLimit: number }) => {
+  const text = (number: number): string => number.toLocaleString('en')
+  return section({
+    keys: setting(`Keys that are not revoked; default ${text(keys)}.`, integer(0, 1_000_000)),
+    rateLimit: setting(
+      `Requests a minute of each, and of all together; default ${text(rateLimit)}.`,
+      integer(1, 1_000_000),
+    ),
+  })
+}
 
-/** The configuration. A section has the options of the function that it is named by, in the forms of a file. */
-export const Config = section({
+/** A section has the options of the function that it is named by, in the forms of a file. */
+export const ConfigSchema = section({
   $schema: setting('The JSON Schema of this file.', v.string()),
   server: setting('How it listens, and what it logs.', Server, {}),
   store: setting('Where everything but files is kept.', Store, 'fs:.turnpike'),
@@ -331,13 +341,21 @@ export const Config = section({
   routing: setting('How requests find a provider.', Routing, {}),
   gateway: setting('The gateway: options of createGateway.', Gateway, {}),
   platform: setting('The platform: options of createPlatform.', Platform, {}),
-  cors: setting('Cross-origin requests.', section({ origins: origins() })),
+  cors: setting(
+    'Cross-origin requests.',
+    section({ origins: v.pipe(origins(), v.description('Origins whose scripts may call with a key or token.')) }),
+  ),
   balancePolicy: setting('Whether users need credits.', oneOf(['off', 'report', 'enforce']), 'report'),
   keyLimits: setting(
     'The gateway keys of users by their role.',
-    section({ developer: setting('Of developers.', Rates), admin: setting('Of administrators.', Rates) }),
+    section({
+      developer: setting('Of developers.', rates(KEY_LIMITS.developer)),
+      admin: setting('Of administrators.', rates(KEY_LIMITS.admin)),
+    }),
   ),
   transport: setting('The HTTP client that calls providers; default fetch.', code<Transport>()),
 })
-export type Config = v.InferOutput<typeof Config>
-export type ConfigInput = v.InferInput<typeof Config>
+/** A configuration with its defaults. */
+export type Config = v.InferOutput<typeof ConfigSchema>
+/** A configuration as it is given: every setting may be its text, and only `providers` is needed (docs/configuration.md). */
+export type ConfigInput = v.InferInput<typeof ConfigSchema>

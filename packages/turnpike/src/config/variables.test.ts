@@ -263,7 +263,9 @@ describe('variables of the environment', () => {
     const page = readFileSync(new URL('../../../../docs/server.md', import.meta.url), 'utf8')
     const rows = [...page.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|/gm)]
     const described = rows.flatMap(([, names]) => [...names!.matchAll(/[A-Z_]+/g)].map(([name]) => name))
-    const ofProviders = providerVariables.flatMap(({ type: _, ...names }) => Object.values<string>(names))
+    const ofProviders = providerVariables.flatMap((names) =>
+      Object.entries(names).flatMap(([setting, name]) => (setting === 'type' ? [] : name)),
+    )
     expect(described.toSorted()).toEqual([...Object.keys(variables), ...ofProviders, 'CONFIG'].toSorted())
   })
 })

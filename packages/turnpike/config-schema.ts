@@ -1,7 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { getDescription } from 'valibot'
-import { Config } from './schema.js'
+import { ConfigSchema } from './src/config/schema.js'
 
 /** `${NAME}` may stand for any value. */
 const reference = { type: 'string', pattern: String.raw`\$\{` }
@@ -9,7 +9,7 @@ const reference = { type: 'string', pattern: String.raw`\$\{` }
 /** The JSON Schema of a configuration's file, for editors: its settings, their kinds and descriptions. What only code can give is not in it. */
 export function configJsonSchema(): object {
   // Variables can give the providers.
-  const { required: _, ...schema } = toJsonSchema(Config, {
+  const { required: _, ...schema } = toJsonSchema(ConfigSchema, {
     target: 'draft-07',
     typeMode: 'input',
     // What a text must be like is checked once variables stand in it.

@@ -1,0 +1,147 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { loadConfig } from '../packages/turnpike/src/config/load.js'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { providerVariables, variables } from '../packages/turnpike/src/config/variables.js'
+import { blocksOf } from './support/page.js'
+
+const file = fileURLToPath(new URL('../docs/configuration.md', import.meta.url))
+
+interface Schema {
+  type?: string
+  const?: string
+  enum?: string[]
+  items?: Schema
+  minimum?: number
+  maximum?: number
+  not?: object
+  default?: unknown
+  description?: string
+  properties?: Record<string, Schema>
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  $ref?: string
+  $defs?: Record<string, Schema>
+}
+const root = JSON.parse(
+  readFileSync(fileURLToPath(import.meta.resolve('turnpike/config.schema.json')), 'utf8'),
+) as Schema
+const resolve = (schema: Schema): Schema =>
+  schema.$ref === undefined ? schema : { ...root.$defs![schema.$ref.split('/').at(-1)!], ...schema }
+
+/** The kinds of value that a setting takes, without the text that stands for each. */
+function kindsOf(schema: Schema): string[] {
+  const { type, const: only, enum: words, items, minimum, maximum, not, anyOf = [] } = resolve(schema)
+  if (not) return ['code']
+  if (only !== undefined) return [`\`${only}\``]
+  if (words) return words.map((word) => `\`${word}\``)
+  if (type === 'boolean') return ['`true`', '`false`']
+  if (type === 'array') return [`list of ${items?.type === 'string' ? 'texts' : 'numbers'}`]
+  if (type === 'integer' || type === 'number') {
+    if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return [`${type}, at least ${minimum}`]
+    return [`${type}, ${minimum} to ${maximum}`]
+  }
+  if (type === 'object') return ['lists by name']
+  const kinds = [...new Set(anyOf.flatMap(kindsOf))]
+  return type === 'string' || kinds.length === 0 ? ['text'] : kinds.filter((kind) => kind !== 'text')
+}
+
+/** A description, and the default that it ends with. */
+function partsOf({ description = '', default: preset }: Schema): [meaning: string, preset: string] {
+  const [, meaning = description.slice(0, -1), told = String(preset ?? '')] =
+    /^(.*?)[;,.] default (.*)\.$/i.exec(description) ?? []
+  return [`${meaning.replaceAll('<', '&lt;')}.`, /^\S+$/.test(told) ? `\`${told}\`` : told]
+}
+
+type Row = [setting: string, schema: Schema, only?: string | undefined]
+
+/** The settings below a path. */
+const rowsOf = (path: string, { properties = {} }: Schema, about = ''): Row[] =>
+  Object.entries(properties).flatMap(([name, inner]): Row[] => {
+    const at = `${path}.${name}`
+    const description = about + inner.description
+    return inner.properties ? rowsOf(at, inner, `${description} `) : [[at, { ...inner, description }]]
+  })
+
+const variableOf = (path: string): string[] =>
+  Object.entries(variables).flatMap(([name, at]) => (at === path ? name : []))
+const providerVariableOf = (setting: string): string[] =>
+  setting === 'type' ? [] : providerVariables.flatMap((names) => (names as Record<string, string>)[setting] ?? [])
+
+function table(rows: Row[], variablesOf: (path: string) => string[]): string {
+  const lines = rows.map(([path, schema, only]) => {
+    const [meaning, preset] = partsOf(schema)
+    const names = variablesOf(path).map((name) => `\`${name}\``)
+    const what = only === undefined ? meaning : `${meaning} \`${only}\` only.`
+    return `| \`${path}\` | ${kindsOf(schema).join(', ')} | ${preset} | ${names.join(', ')} | ${what} |`
+  })
+  return ['| Setting | Value | Default | Variable | Meaning |', '|---|---|---|---|---|', ...lines].join('\n')
+}
+
+/** The settings of a provider, those of all types first. */
+function providerRows(): Row[] {
+  const types = resolve(root.properties!['providers']!.items!).oneOf!.map(({ properties }) => properties!)
+  const isCommon = ([name]: [string, ...unknown[]]): boolean => types.every((settings) => name in settings)
+  const type = { enum: types.map((settings) => settings['type']!.const!), description: 'The kind of its API.' }
+  const own = types.flatMap((settings) =>
+    Object.entries(settings)
+      .filter((entry) => !isCommon(entry))
+      .map(([name, schema]): Row => [name, schema, settings['type']!.const]),
+  )
+  return [...Object.entries({ ...types[0]!, type }).filter(isCommon), ...own]
+}
+
+/** The part of the page that follows "## Settings". */
+function settings(): string {
+  const entries = Object.entries(root.properties!)
+  const isSection = ([, { properties }]: [string, Schema]): boolean => properties !== undefined
+  const single = entries.filter((entry) => !isSection(entry) && entry[0] !== 'providers')
+  const sections = entries
+    .filter(isSection)
+    .map(([name, schema]) => `### \`${name}\`\n\n${schema.description}\n\n${table(rowsOf(name, schema), variableOf)}\n`)
+  const providers = root.properties!['providers']!
+  return [
+    `\n${table(
+      single.map(([name, schema]): Row => [name, schema]),
+      variableOf,
+    )}\n`,
+    `### \`providers\`\n\n${providers.description} Each has:\n\n${table(providerRows(), providerVariableOf)}\n`,
+    ...sections,
+  ].join('\n')
+}
+
+it('its tables are those of the JSON Schema', () => {
+  const [before = '', after] = readFileSync(file, 'utf8').split(/(?<=^## Settings\n)/m)
+  if (process.env['UPDATE']) writeFileSync(file, before + settings())
+  else expect(after).toBe(settings())
+})
+
+let folder: string
+beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'turnpike-config-'))))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Reads a configuration from a file with this name. */
+function load(name: string, code: string, environment: Record<string, string> = {}) {
+  const CONFIG = join(folder, name)
+  writeFileSync(CONFIG, code)
+  return loadConfig({ ...environment, CONFIG })
+}
+
+it('each file that it shows is a configuration', async () => {
+  const page = readFileSync(file, 'utf8')
+  const environment = Object.fromEntries([...page.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name, 'x'.repeat(40)]))
+  const files = ['yaml', 'json', 'ts'].flatMap((ending) =>
+    blocksOf(page, ending).map((code, i) => [`${i}.${ending}`, code] as const),
+  )
+  expect(files.map(([name]) => name)).toEqual(['0.yaml', '1.yaml', '0.json', '0.ts'])
+  for (const [name, code] of files) expect((await load(name, code, environment)).providers).not.toEqual([])
+})
+
+it('the faults that it shows are those of such a file', async () => {
+  const [shown] = blocksOf(readFileSync(file, 'utf8'), 'text')
+  const wrong = 'store: ${STORE}\nserver: { prot: 1 }\nproviders: [{ type: openai, apiKey: x }, { type: opnai }]'
+  const told = await load('turnpike.config.yaml', wrong).catch((error: unknown) => error as Error)
+  expect(`${(told as Error).message}\n`.replace(folder, '/srv')).toBe(shown)
+})
