@@ -91,9 +91,10 @@ function entriesOf(file: Litellm, list: unknown, credentials: ReadonlyMap<string
       tpm: limit('tpm'),
     }
     const order = params.number('order', () => true, 'a number')
-    for (const section of [params, info]) notePrices(section, connection ? `${connection.id}/${connection.model}` : '')
-    for (const section of [entry, params, info]) section.end()
+    // Of an entry without a provider, nothing else is told.
     if (!isName(name) || !connection) return []
+    for (const section of [params, info]) notePrices(section, `${connection.id}/${connection.model}`)
+    for (const section of [entry, params, info]) section.end()
 
     const { model, settings, target = model } = connection
     const key = JSON.stringify([connection.id, settings])
@@ -123,7 +124,7 @@ const servedBy = ({ name, model, order, weight }: Entry): string => JSON.stringi
  * Gives the providers their ids. Those of one kind that serve the same entries, each by one weight, share an id: prices and lists of models are by id.
  * The plain id is that of a wildcard or of the vendor, rather than of another server with the API of the vendor.
  */
-function identify(providers: readonly Provider[]): void {
+function identify(file: Litellm, providers: readonly Provider[]): void {
   const kinds = new Map<string, Provider[]>()
   for (const [i, provider] of providers.entries()) {
     const { connection, entries } = provider
@@ -138,6 +139,11 @@ function identify(providers: readonly Provider[]): void {
     const { id } = sharing[0]!.connection
     const count = (counts.get(id) ?? 0) + 1
     counts.set(id, count)
+    if (count > 1)
+      file.note(
+        `${sharing[0]!.entries[0]!.path}.litellm_params`,
+        `its provider is ${id}-${count}, by which a table of prices must have its models`,
+      )
     const isWeighted = sharing.some(({ entries: [one] }) => one!.weight !== sharing[0]!.entries[0]!.weight)
     for (const provider of sharing) {
       provider.id = count === 1 ? id : `${id}-${count}`
@@ -367,7 +373,7 @@ export function fromLitellm(value: unknown): { config: ConfigInput; notes: Note[
   const entries = entriesOf(file, top.take('model_list'), credentials)
   const providers = [...new Set(entries.map(({ provider }) => provider))]
   for (const { name, order } of entries) weigh(entries.filter((one) => one.name === name && one.order === order))
-  identify(providers)
+  identify(file, providers)
 
   const [router, general, litellm] = ['router_settings', 'general_settings', 'litellm_settings'].map((name) =>
     top.section(name),
@@ -409,6 +415,7 @@ export function fromLitellm(value: unknown): { config: ConfigInput; notes: Note[
     }),
   })
   for (const section of [router, litellm, general, top]) section.end()
-  for (const name of file.unnamed()) file.note(`environment_variables.${name}`, 'variables are those of the process')
+  for (const name of file.unnamed())
+    file.note(`environment_variables.${name}`, 'set it in the environment of the server')
   return { config: config as ConfigInput, notes: file.notes }
 }
