@@ -62,6 +62,9 @@ function reasonOf(name: string): string {
   return Object.hasOwn(reasons, name) ? reasons[name]! : 'it has no counterpart'
 }
 
+/** A value as a list. */
+export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : value === undefined ? [] : [value])
+
 const ENVIRONMENT = /^\s*os\.environ\/(\w+)\s*$/
 
 /** The file that is converted: what its values refer to, and what is noted of it. */
