@@ -22,11 +22,6 @@ it.each([
   ['pg', 'STORAGE at postgres://', { store: 'postgres://localhost/x' }],
   ['unstorage', 'STORAGE at driver:', { store: 'driver:memory' }],
   ['ioredis', 'FILES at rediss://', { store: 'memory', files: { store: 'rediss://localhost' } }],
-  [
-    'aws4fetch',
-    'FILES at s3://',
-    { store: 'memory', files: { store: 's3://bucket', accessKeyId: 'id', secretAccessKey: 'secret' } },
-  ],
 ])('turnpike says that %s has to be installed for %s', async (name, what, settings) => {
   expect((await failureOf(settings)).split('\n').at(-1)).toBe(
     `ConfigError: ${what} needs the package ${name}: npm install ${name}`,

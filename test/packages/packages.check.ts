@@ -26,7 +26,7 @@ const bundled: Record<string, string[]> = {
 const NOTICES = 'dist/THIRD-PARTY-NOTICES.txt'
 
 /** How many packages one may need at most, where it is not 8: this one has those of all, jiti and yaml. */
-const most: Record<string, number> = { turnpike: 19 }
+const most: Record<string, number> = { turnpike: 20 }
 
 it('has one version for all, and each wants exactly that of the others', () => {
   const manifests = packages.map(({ installed }) => manifestOf(installed))
