@@ -194,7 +194,7 @@ it('a deployment at its tokens a minute gets none, and the group goes on without
   expect(Number(alone.headers.get('retry-after'))).toBeGreaterThan(0)
 })
 
-describe('credentials', () => {
+describe(`threat 4: credentials of all providers, on ${runtime}`, () => {
   it('are checked: by others, no provider that has one answers', async () => {
     const wrong = Object.fromEntries(Object.entries(credentials).map(([name, value]) => [name, `${value}x`]))
     const server = await serve({ ...wrong, VERTEX_KEY_FILE: all.otherKeyFile })
