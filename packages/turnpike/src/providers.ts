@@ -47,7 +47,7 @@ function serviceAccountOf(given: string | ServiceAccountKey): ServiceAccountKey 
     return JSON.parse(/^\s*\{/.test(given) ? given : readFileSync(given, 'utf8')) as ServiceAccountKey
   } catch (error) {
     const { code = 'it is no JSON' } = error as { code?: string }
-    throw new Error(`credentials: the key of the service account cannot be read: ${code}`)
+    throw new Error(`credentials: the key of the service account cannot be read: ${code}`, { cause: error })
   }
 }
 

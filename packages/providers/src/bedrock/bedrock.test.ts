@@ -354,6 +354,10 @@ it('lists its models with what Claude can do', async () => {
   expect(setUp().provider.listsAll).toBe(true)
 })
 
+it.each(['us-east-1', 'us-gov-west-1', 'eusc-de-east-1'])('bedrock takes the region %s', (region) => {
+  expect(bedrock({ region, apiKey: 'k' }).id).toBe('bedrock')
+})
+
 it.each<[name: string, options: object, message: string]>([
   ['no region', { apiKey: 'k' }, 'bedrock: the option "region" is not set'],
   ['a zone', { apiKey: 'k', region: 'us-east-1a' }, 'bedrock: the option "region" must be a region'],

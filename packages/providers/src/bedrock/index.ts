@@ -40,7 +40,8 @@ export interface BedrockOptions extends Omit<FamilyOptions, 'models'>, Pick<Anth
   models?: readonly string[]
 }
 
-const REGION = /^[a-z]{2}-[a-z-]+-\d$/
+/** Such as us-east-1, us-gov-west-1 and eusc-de-east-1. */
+const REGION = /^[a-z]+-[a-z]+(-[a-z]+)?-\d$/
 
 /** Makes the headers that sign a request. @throws TypeError if there are no credentials */
 const signer =

@@ -45,7 +45,7 @@ export function checkServiceAccount(key: unknown): asserts key is ServiceAccount
 const utf8 = new TextEncoder()
 
 const base64url = (bytes: Uint8Array): string =>
-  toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/==?$/, '')
+  toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 
 /** Makes the assertion by which a service account asks for a token (RFC 7523), signed with RS256. @param audience where it is sent @param seconds now */
 async function assertionOf(
