@@ -9,7 +9,7 @@ const SECRET = /(key|keyId|secrets?|password|token|credentials)$/i
 export const isSecret = (path: string): boolean => SECRET.test(path.replace(/\[\d+\]$/, ''))
 
 /** A text without the credentials of the URLs in it. */
-export const withoutCredentials = (text: string): string => text.replace(/(\/\/[^/@"\s]*:)[^/@"\s]*@/g, '$1…@')
+const withoutCredentials = (text: string): string => text.replace(/(\/\/[^/@"\s]*:)[^/@"\s]*@/g, '$1…@')
 
 /** A value at a path, as it is shown. */
 export function shownAt(path: string, value: unknown): unknown {
