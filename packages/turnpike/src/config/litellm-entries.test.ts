@@ -98,6 +98,12 @@ describe('a deployment', () => {
     await check(convert(yaml).config)
   })
 
+  it('of another server gets no key of OpenAI', () => {
+    const yaml = models(['m', { model: 'openai/a', api_base: 'http://gpu:8000/v1' }])
+    expect(providersOf(yaml)).toEqual([{ type: 'openai', baseURL: 'http://gpu:8000/v1', models: ['a'] }])
+    expect(notesOf(yaml)).toEqual(['model_list[0].litellm_params.api_key: without one, none is sent to this address'])
+  })
+
   it('of Vertex AI may have its key in the file', () => {
     const model = 'vertex_ai/gemini-2.5-pro'
     const key = { client_email: 'me', private_key: 'secret' }
@@ -189,6 +195,21 @@ describe('deployments', () => {
     expect(groupsOf(models(of('groq/c'), of('groq/b', 2), of('xai/b', 2), of('groq/a', 1)))).toEqual({
       m: ['groq/a', { model: 'groq/b', weight: 1 }, { model: 'xai/b', weight: 1 }, 'groq/c'],
     })
+  })
+
+  it('of which several are asked after several others have an order there, which is noted', () => {
+    const yaml = models(
+      ['m', { model: 'groq/a', weight: 2, rpm: 1 }],
+      ['m', { model: 'xai/b', weight: 1, rpm: 9 }],
+      ['m', { model: 'groq/c' }],
+      ['m', { model: 'xai/d' }],
+    )
+    expect(groupsOf(yaml)).toEqual({
+      m: [{ model: 'groq/a', weight: 2 }, { model: 'xai/b', weight: 1 }, 'groq/c', 'xai/d'],
+    })
+    expect(notesOf(yaml)).toContain(
+      'model_list: those of m that are asked after the first have an order, and no weights',
+    )
   })
 
   it('with one model of Azure under two names at one resource are two providers', () => {

@@ -26,14 +26,19 @@ function tiersOf(entries: readonly Entry[]): Tier[] {
   return [...tiers.values()]
 }
 
-/** The models of a group. Weighted ones that follow one another share, so that those of a further tier have their order alone. */
-function membersOf(tiers: readonly Tier[]): (string | { model: string; weight: number })[] {
+/**
+ * The models of a group. Weighted ones that follow one another share, so that those of a further tier have their order alone.
+ * @param onOrder called where there are such
+ */
+function membersOf(tiers: readonly Tier[], onOrder: () => void): (string | { model: string; weight: number })[] {
   const seen = new Set<string>()
   let isShared = false
   return tiers.flatMap((tier) => {
     const left = [...tier].filter(([model]) => !seen.has(model))
     for (const [model] of left) seen.add(model)
-    isShared = !isShared && left.length > 1
+    const wasShared = isShared
+    isShared = !wasShared && left.length > 1
+    if (wasShared && left.length > 1) onOrder()
     return left.map(([model, weight]) => (isShared ? { model, weight } : model))
   })
 }
@@ -129,7 +134,9 @@ export function groupsOf(file: Litellm, entries: readonly Entry[], settings: rea
   }
   return Object.fromEntries(
     [...plain].map(([name, own]) => {
-      const models = membersOf(own)
+      const models = membersOf(own, () =>
+        file.note('model_list', `those of ${name} that are asked after the first have an order, and no weights`),
+      )
       return [name, options.has(name) ? { models, ...options.get(name) } : models]
     }),
   )

@@ -156,8 +156,11 @@ function other(file: Litellm, params: Section, prefix: string, door: Door, model
   const { type, key, base } = door
   const isOwn = params.has('api_base')
   const given = params.text('api_base') ?? (base === undefined ? undefined : file.variable(base))
-  // A server of one's own may want no key; a vendor does.
-  const apiKey = params.text('api_key') ?? (key === undefined || isOwn ? undefined : file.variable(key))
+  const own = params.text('api_key')
+  // The key of OpenAI is for OpenAI.
+  const isElsewhere = prefix === 'openai' && isOwn
+  if (isElsewhere && own === undefined) params.note('api_key', 'without one, none is sent to this address')
+  const apiKey = own ?? (key === undefined || isElsewhere ? undefined : file.variable(key))
   return {
     id: type === 'google' ? 'google' : prefix,
     // The short form of the ids of Fireworks.
