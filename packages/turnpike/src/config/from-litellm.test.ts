@@ -84,6 +84,8 @@ describe('settings', () => {
     ['litellm_settings: { drop_params: false }', 'litellm_settings.drop_params'],
     ['router_settings: { timeout: 100000 }', 'router_settings.timeout'],
     ['router_settings: { num_retries: 1 }\nlitellm_settings: { num_retries: 2 }', 'litellm_settings.num_retries'],
+    ['router_settings: { redis_port: 1 }', 'router_settings.redis_port'],
+    ['router_settings: { redis_url: "redis://a", redis_host: b }', 'router_settings.redis_host'],
     ['router_settings: { never_heard_of: 1 }', 'router_settings.never_heard_of'],
     ['general_settings: { database_url: "mysql://a" }', 'general_settings.database_url'],
     ['general_settings: []', 'general_settings'],

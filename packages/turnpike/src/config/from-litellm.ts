@@ -25,6 +25,8 @@ function storeOf(general: Section, router: Section): string | undefined {
     if (first) router.note(first, 'the store of everything is the database')
     return database
   }
+  const left = url === undefined ? (host === undefined ? first : undefined) : names.find((name) => name !== 'redis_url')
+  if (left) router.note(left, url === undefined ? 'redis_host is missing' : 'redis_url says it')
   if (url !== undefined || host === undefined) return url
   const credential =
     password === undefined ? '' : `:${password.startsWith('${') ? password : encodeURIComponent(password)}@`

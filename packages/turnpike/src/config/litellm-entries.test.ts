@@ -104,6 +104,18 @@ describe('a deployment', () => {
     expect(notesOf(yaml)).toEqual(['model_list[0].litellm_params.api_key: without one, none is sent to this address'])
   })
 
+  it('has what another setting replaces noted', () => {
+    const yaml = `
+model_list:
+  - model_name: m
+    litellm_params: { model: bedrock/anthropic.claude-3, api_key: k, aws_access_key_id: a, aws_secret_access_key: b }
+    model_info: { base_model: claude-3 }`
+    expect(notesOf(yaml)).toEqual([
+      'model_list[0].litellm_params.aws_access_key_id: api_key takes its place',
+      'model_list[0].model_info.base_model: it is read for Azure alone',
+    ])
+  })
+
   it('of Vertex AI may have its key in the file', () => {
     const model = 'vertex_ai/gemini-2.5-pro'
     const key = { client_email: 'me', private_key: 'secret' }

@@ -89,6 +89,7 @@ export function entriesOf(file: Litellm, list: unknown, credentials: ReadonlyMap
     const order = params.number('order', () => true, 'a number')
     // Of an entry without a provider, nothing else is told.
     if (!isName(name) || !connection) return []
+    if (base !== undefined && connection.id !== 'azure') info.note('base_model', 'it is read for Azure alone')
     for (const section of [params, info]) notePrices(section, `${connection.id}/${connection.model}`)
     for (const section of [entry, params, info]) section.end()
 

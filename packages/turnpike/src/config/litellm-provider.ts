@@ -102,6 +102,8 @@ function bedrock(file: Litellm, params: Section, given: string): Connection | un
   }
   const apiKey = params.text('api_key')
   const [accessKeyId, secretAccessKey] = [params.text('aws_access_key_id'), params.text('aws_secret_access_key')]
+  if (apiKey !== undefined && (accessKeyId ?? secretAccessKey) !== undefined)
+    params.note('aws_access_key_id', 'api_key takes its place')
   const credentials = {
     accessKeyId: accessKeyId ?? file.variable('AWS_ACCESS_KEY_ID'),
     secretAccessKey: secretAccessKey ?? file.variable('AWS_SECRET_ACCESS_KEY'),
