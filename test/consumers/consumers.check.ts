@@ -104,7 +104,10 @@ function answerInTwo() {
 
 describe('runs', () => {
   let answer: ReturnType<typeof answerInTwo>
-  const upstream = fakeOpenAI({ override: () => answer.answer })
+  // A provider at another address is asked for its models too.
+  const upstream = fakeOpenAI({
+    override: ({ path }) => (path.endsWith('/chat/completions') ? answer.answer : undefined),
+  })
   let listening: Awaited<ReturnType<typeof upstream.listen>>
   beforeAll(async () => {
     listening = await upstream.listen()
