@@ -94,7 +94,7 @@ function azure(file: Litellm, params: Section, id: string, deployment: string): 
 }
 
 function bedrock(file: Litellm, params: Section, given: string): Connection | undefined {
-  const [, region, model] = /^(?:(?:converse|invoke)\/)?(?:([a-z]{2}(?:-[a-z]+)+-\d)\/)?(.+)$/.exec(given) ?? []
+  const [, region, model] = /^(?:(?:converse|invoke)\/)?(?:([a-z]{2,4}-[a-z-]+-\d)\/)?(.+)$/.exec(given) ?? []
   const profile = params.text('model_id')
   if (!model || !/(^|[./])(claude-|openai\.)|^\*$/.test(model)) {
     params.note('model', 'of Bedrock, Claude and the models with the API of OpenAI are served')
