@@ -94,9 +94,10 @@ function withVariables(given: Tree, environment: Variables, origins: Origins): v
   }
   if ('providers' in given) return
   const families = providerVariables.map(({ type, ...names }) => {
-    const found = Object.entries(names).filter(([, name]) => environment[name])
-    const isReal = found.some(([setting]) => setting === 'apiKey' || setting === 'baseURL')
-    return { type, found, isReal }
+    const set = Object.entries(names).filter(([, name]) => environment[name])
+    const isReal = set.some(([setting]) => setting === 'apiKey' || setting === 'baseURL')
+    // A simulation has the models of the catalogue.
+    return { type, isReal, found: set.filter(([setting]) => isReal || setting !== 'models') }
   })
   const real = families.filter(({ isReal }) => isReal)
   given['providers'] = (real.length > 0 ? real : families).map(({ type, found, isReal }, i) => {

@@ -29,9 +29,13 @@ const pathOf = (name: string): string => {
   return `${type}.${Object.entries(names).find(([, variable]) => variable === name)![0]}`
 }
 
+/** The key without which the models of a provider are those of the catalogue. */
+const beside = (name: string): Variables =>
+  name.endsWith('_MODELS') ? { [name.replace('MODELS', 'API_KEY')]: 'k' } : {}
+
 /** What a variable sets, of providers by their type. */
 async function valueOf(name: string, value: string): Promise<unknown> {
-  const config = await read({ [name]: value })
+  const config = await read({ ...beside(name), [name]: value })
   const providers = Object.fromEntries(
     config.providers.map((provider) => [(provider as { type: string }).type, provider]),
   )
@@ -241,7 +245,7 @@ describe('variables of the environment', () => {
     ['PLAN_STORAGE_GB', '1GB', 'a number of at least 0, and not "1GB"'],
     ['PLAN_DATA_GB', '1GB', 'a number of at least 0, and not "1GB"'],
   ])('%s=%s is refused', async (name, text, fault) =>
-    expect(await faultsOf({ [name]: text })).toEqual([`${name} must be ${fault}`]),
+    expect(await faultsOf({ ...beside(name), [name]: text })).toEqual([`${name} must be ${fault}`]),
   )
 
   it('that are empty count as unset, and others are not read', async () => {
