@@ -154,7 +154,9 @@ async function fuzz(
   // Fewer requests do not succeed in every operation.
   if (perOperation < 100) return
   const succeeds = (id: string): boolean => [...(seen.get(id)?.keys() ?? [])].some((status) => status < 300)
-  expect(operations.map(({ id }) => id).filter((id) => !succeeds(id))).toEqual([])
+  // An end user of a key is known to few: only a request that names both finds one. test/platform/end-users.test.ts has such requests.
+  const isLikely = ({ path }: { path: string }): boolean => !path.endsWith('/{endUser}')
+  expect(operations.filter((one) => isLikely(one) && !succeeds(one.id)).map(({ id }) => id)).toEqual([])
 }
 
 describe.each([...sample(stores)])('on $name', ({ name, needed, create }) => {
