@@ -20,6 +20,18 @@ const ofTask = ['assignedAgentId', 'assigned_agent_id', 'requiresUserApproval', 
 /** What is refused with a 400 that says where to go. */
 const elsewhere = ['name', ...credits, ...quotas]
 const tokens = ['tokenLimit', 'token_limit']
+const ofKeys = [
+  'name',
+  'rateLimit',
+  'rate_limit',
+  ...tokens,
+  'models',
+  'budget',
+  'endUsers',
+  'end_users',
+  'expiresAt',
+  'expires_at',
+]
 const names = ['firstName', 'first_name', 'lastName', 'last_name', 'username']
 
 /** Each route with a JSON body, typed by hand. */
@@ -50,34 +62,12 @@ const cases: Record<string, Case> = {
   'POST /api/keys': {
     inherited: { rateLimit: 7, budget: { usd: 1 }, models: ['gpt-4o'], expires_at: '2030-01-02T03:04:05.000Z' },
     empty: 400,
-    takes: [
-      'name',
-      'rateLimit',
-      'rate_limit',
-      ...tokens,
-      'models',
-      'budget',
-      'endUsers',
-      'end_users',
-      'expiresAt',
-      'expires_at',
-    ],
+    takes: ofKeys,
   },
   'PATCH /api/keys/{id}': {
     inherited: { rateLimit: 7, budget: { usd: 1 }, models: ['gpt-4o'], expires_at: '2030-01-02T03:04:05.000Z' },
     empty: 200,
-    takes: [
-      'name',
-      'rateLimit',
-      'rate_limit',
-      ...tokens,
-      'models',
-      'budget',
-      'endUsers',
-      'end_users',
-      'expiresAt',
-      'expires_at',
-    ],
+    takes: ofKeys,
   },
   'PATCH /api/keys/{id}/end-users/{endUser}': {
     inherited: { rateLimit: 7, budget: { usd: 1 } },

@@ -8,7 +8,7 @@ import { operation } from '../operation.js'
 import { EndUser, IdParams } from '../schemas.js'
 import { usageView } from '../usage.js'
 import type { KeyOperations } from './keys.js'
-import { RateLimit } from './keys.js'
+import { RateLimit } from './key-fields.js'
 
 const params = v.object({ id: v.string(), endUser: v.string() })
 

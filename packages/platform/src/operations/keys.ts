@@ -1,7 +1,6 @@
 import type {
   Act,
   EndUserChange,
-  EndUserRules,
   GatewayKey as StoredKey,
   KeyChange,
   KeyInput,
@@ -11,27 +10,17 @@ import type {
   User,
 } from '@turnpike/core'
 import { DEFAULT_RATE_LIMIT, getUser } from '@turnpike/core'
-import {
-  afterTurn,
-  budgetOf,
-  endUserId,
-  CALLS_AT_ONCE,
-  hourOf,
-  invalid,
-  isUuid,
-  NewBudget,
-  unauthenticated,
-} from '@turnpike/core/internal'
+import { afterTurn, endUserId, CALLS_AT_ONCE, hourOf, invalid, isUuid, unauthenticated } from '@turnpike/core/internal'
 import { jsonArray, jsonList, Paging, whole } from '@turnpike/http'
 import * as v from 'valibot'
 import { MOST_OVERLAP_S } from '../conventions.js'
 import { forbidden, found, notFound } from '../errors.js'
-import { defined } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { GatewayKey, IdParams, KeysUsage, TokenLimit, wellFormed } from '../schemas.js'
-import { dateOf, periodOf, Time } from '../time.js'
+import { GatewayKey, IdParams, KeysUsage } from '../schemas.js'
+import { periodOf, Time } from '../time.js'
 import { none, sum, usageView } from '../usage.js'
+import { aliases, changeOf, KeyPatch, NewKey } from './key-fields.js'
 
 /** The hours from that of `from` to that of `to`, both included; default all. */
 export interface Period {
@@ -186,77 +175,6 @@ const keyView = ({
   revoked,
   created_at,
 })
-
-const name = v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), v.maxLength(200), wellFormed)
-/** Requests per minute of a key or an end user in a body. */
-export const RateLimit = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))
-
-/** Limits that a key may have or not. */
-const limits = {
-  /** Tokens of prompts and completions per minute; default any number. */
-  tokenLimit: v.nullish(TokenLimit),
-  /** The allowed models, each as an id, as `provider/id` or as the name of a group; default all. */
-  models: v.nullish(
-    v.pipe(v.array(v.pipe(v.string(), v.nonEmpty(), v.maxLength(200))), v.nonEmpty(), v.maxLength(100)),
-  ),
-  /** Limit on the cost of its requests; default none. */
-  budget: v.nullish(NewBudget),
-  /** What its end users may have each, whom requests name by `user`; default they are not told apart. */
-  endUsers: v.nullish(
-    v.strictObject({
-      required: v.nullish(v.boolean()),
-      budget: v.nullish(NewBudget),
-      rate_limit: v.nullish(RateLimit),
-    }),
-  ),
-  /** Default never. */
-  expiresAt: v.nullish(Time),
-}
-
-/** The body of POST /api/keys. */
-export const NewKey = v.object({
-  name,
-  /** Requests per minute; default 60. */
-  rateLimit: v.nullish(RateLimit),
-  ...limits,
-})
-
-/** The body of PATCH /api/keys/{id}: only fields to change; null takes a limit away. */
-export const KeyPatch = v.object({ name: v.optional(name), rateLimit: v.optional(RateLimit), ...limits })
-
-/** Other spellings of fields. */
-const aliases = { rate_limit: 'rateLimit', token_limit: 'tokenLimit', end_users: 'endUsers', expires_at: 'expiresAt' }
-
-/** The rules of a body as they are stored. */
-const rulesOf = ({
-  required,
-  budget,
-  rate_limit,
-}: NonNullable<v.InferOutput<typeof KeyPatch>['endUsers']>): EndUserRules => ({
-  ...(required && { required }),
-  ...(budget && { budget: budgetOf(budget) }),
-  ...(rate_limit != null && { rate_limit }),
-})
-
-/** What a key is given by a body; null takes a limit away. */
-const changeOf = ({
-  name,
-  rateLimit,
-  tokenLimit,
-  models,
-  budget,
-  endUsers,
-  expiresAt,
-}: v.InferOutput<typeof NewKey | typeof KeyPatch>): KeyChange =>
-  defined({
-    name,
-    rateLimit: rateLimit ?? undefined,
-    tokenLimit,
-    models,
-    budget: budget && budgetOf(budget),
-    endUsers: endUsers && rulesOf(endUsers),
-    expiresAt: expiresAt == null ? expiresAt : dateOf(expiresAt),
-  })
 
 /** POST /api/keys */
 export const keysCreate = (keys: KeyOperations) =>

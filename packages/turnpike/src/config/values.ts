@@ -4,6 +4,9 @@
  */
 import * as v from 'valibot'
 
+/** A day, the longest of all times, in milliseconds. */
+export const MAX_MS = 86_400_000
+
 export const integer = (min: number, max = Number.MAX_SAFE_INTEGER) => {
   const expected =
     max < Number.MAX_SAFE_INTEGER ? `a whole number from ${min} to ${max}` : `a whole number, at least ${min}`
