@@ -1,11 +1,7 @@
 import type { ApiError, EndUser, GatewayKey, GatewayKeys, RateLimiter } from '@turnpike/core'
-import { END_USER_LENGTH, endUserId, invalid, ONE_LINE } from '@turnpike/core/internal'
+import { END_USER_LENGTH, endUserId, invalid, isEndUserId } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { refuseOver } from './caller.js'
-
-/** Whether a text can be the id of an end user: also in a path, from which clients remove "." and "..". */
-const isId = (text: unknown): text is string =>
-  typeof text === 'string' && text.length <= END_USER_LENGTH && ONE_LINE.test(text) && !/^\.{1,2}$/.test(text)
 
 const wrongUser = (problem: string): ApiError => invalid(`user ${problem}`, { field: 'user' })
 
@@ -26,7 +22,7 @@ export function endUserOf(
     if (key.end_users?.required) throw wrongUser('is required by this key: the id of the end user')
     return undefined
   }
-  if (!isId(id)) throw wrongUser(`must be a text of at most ${END_USER_LENGTH} characters, without control characters`)
+  if (!isEndUserId(id)) throw wrongUser(`must be a text of at most ${END_USER_LENGTH} characters, without control characters`)
   return keys.endUsers.find(key, id)
 }
 

@@ -1,4 +1,4 @@
-import { MOST_END_USERS } from '../conventions.js'
+import { END_USER_LENGTH, MOST_END_USERS } from '../conventions.js'
 import type { Key, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
@@ -13,6 +13,7 @@ import type { Act } from './audit.js'
 import { audit } from './audit.js'
 import { counting, growth, ownedKey } from './counts.js'
 import type { GatewayKey } from './gateway-keys.js'
+import { ONE_LINE } from './users.js'
 
 /** What the end users of a key may have each, who are known by the `user` of a request. */
 export type EndUserRules = {
@@ -55,6 +56,10 @@ export interface EndUsers {
   /** Removes an end user with the sums; usage records stay. The id begins anew when it is used again. False where there is none. */
   remove(key: GatewayKey, id: string, act?: Act): Promise<boolean>
 }
+
+/** Whether a text can be the id of an end user: also in a path, from which clients remove "." and "..". */
+export const isEndUserId = (text: unknown): text is string =>
+  typeof text === 'string' && text.length <= END_USER_LENGTH && ONE_LINE.test(text) && !/^\.{1,2}$/.test(text)
 
 /** The id under which the key that was rotated first is counted, and what is kept beyond rotations. */
 export const firstIdOf = ({ id, first_id = id }: GatewayKey): string => first_id
@@ -124,6 +129,7 @@ export function endUsers(kv: KV, now: () => number): EndUsers {
     },
     async update(key, id, { budget, rate_limit }, act = {}) {
       checkBudget(budget ?? undefined)
+      if (!isEndUserId(id)) return null
       for (;;) {
         const entry = await kv.get<EndUser>(keyOf(key, id))
         if (!entry) return null
@@ -145,6 +151,7 @@ export function endUsers(kv: KV, now: () => number): EndUsers {
       }
     },
     async remove(key, id, act = {}) {
+      if (!isEndUserId(id)) return false
       for (;;) {
         const entry = await kv.get<EndUser>(keyOf(key, id))
         if (!entry) return false
