@@ -65,7 +65,9 @@ worldSuite('end users', (world) => {
     // What no end user can be called is no key of a store.
     for (const user of ['nobody', 'x'.repeat(5000), 'a\u0000b'])
       for (const method of ['PATCH', 'DELETE'] as const)
-        expect((await ask(method, at(id, user), { as: dev, body: method === 'PATCH' ? {} : undefined })).status).toBe(404)
+        expect((await ask(method, at(id, user), { as: dev, body: method === 'PATCH' ? {} : undefined })).status).toBe(
+          404,
+        )
     for (const user of ids) {
       const statuses = [await ask('DELETE', at(id, user), { as: dev }), await ask('DELETE', at(id, user), { as: dev })]
       expect(statuses.map(({ status }) => status)).toEqual([204, 404])

@@ -22,7 +22,8 @@ export function endUserOf(
     if (key.end_users?.required) throw wrongUser('is required by this key: the id of the end user')
     return undefined
   }
-  if (!isEndUserId(id)) throw wrongUser(`must be a text of at most ${END_USER_LENGTH} characters, without control characters`)
+  if (!isEndUserId(id))
+    throw wrongUser(`must be a text of at most ${END_USER_LENGTH} characters, without control characters`)
   return keys.endUsers.find(key, id)
 }
 
