@@ -6,7 +6,7 @@ import type { Project } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import { newestFirst } from './pages.js'
 import type { StoredProject } from './projects.js'
-import { commitInProject, inProject, ofOwner, ownProject, projectView, withProject } from './projects.js'
+import { changeOf, commitInProject, inProject, ofOwner, ownProject, projectView, withProject } from './projects.js'
 import { finishPurge, purgeOf } from './purges.js'
 
 /** spec.md, "Message". */
@@ -143,7 +143,11 @@ export async function replaceMessage(
     if (!entry) return {}
     const set = message ? [{ key, value: message }] : []
     const { check, sum } = await counting(kv, ownedKey(userId), growth(set, [entry]))
-    const commit = { check: [{ key, version: entry.version }, ...check], set, sum }
+    const commit = {
+      check: [{ key, version: entry.version }, ...check],
+      set,
+      sum: [...sum, ...changeOf(conversation.project_id)],
+    }
     return (await kv.commit(message ? commit : { ...commit, del: [key] })) ? {} : undefined
   })
 }
