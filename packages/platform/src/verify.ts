@@ -39,8 +39,7 @@ async function* verifyTasks(kv: KV): AsyncGenerator<string> {
 /** What an entry below `in-project` needs to be found, or to belong to something: the value of another entry, as far as it is told. */
 function neededBy(key: Key, value: unknown): { key: Key; is: (value: never) => boolean; problem: string } {
   const [, project, kind, id, ...rest] = key as [string, string, string, string, ...string[]]
-  if (kind === 'task-count' || kind === 'changes')
-    return { key: ['project', project], is: () => true, problem: `Project ${project} is gone` }
+  if (kind === 'task-count') return { key: ['project', project], is: () => true, problem: `Project ${project} is gone` }
   const isOfProject = (owner: { project_id: string }) => owner.project_id === project
   if (kind === 'task') return { key: ['task', id], is: isOfProject, problem: `Task ${id} is not found by its id` }
   if (kind === 'conversation') {

@@ -6,7 +6,7 @@ import type { Project } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import { newestFirst } from './pages.js'
 import type { StoredProject } from './projects.js'
-import { changeOf, commitInProject, inProject, ofOwner, ownProject, projectView, withProject } from './projects.js'
+import { commitInProject, inProject, ofOwner, ownProject, projectView, withProject } from './projects.js'
 import { finishPurge, purgeOf } from './purges.js'
 
 /** spec.md, "Message". */
@@ -139,15 +139,11 @@ export async function replaceMessage(
 ): Promise<void> {
   const key = messageKey(conversation, id)
   await repeated(`data ${userId}`, async () => {
-    const entry = await kv.get(key)
-    if (!entry) return {}
+    const [project, entry] = await withProject(kv, conversation.project_id, key)
+    if (!project || !entry) return {}
     const set = message ? [{ key, value: message }] : []
     const { check, sum } = await counting(kv, ownedKey(userId), growth(set, [entry]))
-    const commit = {
-      check: [{ key, version: entry.version }, ...check],
-      set,
-      sum: [...sum, ...changeOf(conversation.project_id)],
-    }
-    return (await kv.commit(message ? commit : { ...commit, del: [key] })) ? {} : undefined
+    const commit = { check: [{ key, version: entry.version }, ...check], set, sum, del: message ? [] : [key] }
+    return (await commitInProject(kv, project, commit)) ? {} : undefined
   })
 }

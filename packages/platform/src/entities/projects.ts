@@ -43,10 +43,12 @@ export const inProject = (id: string, ...path: string[]): Key => ['in-project', 
 /** The counter of the tasks of a project. Those of all projects of a user are counted as well ({@link ownedKey}). */
 export const tasksKey = (id: string): Key => inProject(id, 'task-count')
 
-/** The counter of the changes of what belongs to a project. Its version is that of each list of the project. */
-const changesKey = (id: string): Key => inProject(id, 'changes')
+/** The counter of the changes of what belongs to a project of a user. Its version is that of each list of the project. */
+const changesKey = (userId: string, id: string): Key => ['project-changes', userId, id]
 /** What a commit that changes something of a project adds. */
-export const changeOf = (id: string): NonNullable<Commit['sum']> => [{ key: changesKey(id), add: { changes: 1 } }]
+const changeOf = (userId: string, id: string): NonNullable<Commit['sum']> => [
+  { key: changesKey(userId, id), add: { changes: 1 } },
+]
 
 /**
  * The check and the addition of a commit that makes a task.
@@ -117,16 +119,15 @@ export async function withProject<T>(
  */
 export const commitInProject = (
   kv: KV,
-  { key, version, value: { id } }: Entry<StoredProject>,
+  { key, version, value: { user_id, id } }: Entry<StoredProject>,
   { check = [], sum = [], ...commit }: Commit,
-): Promise<boolean> => kv.commit({ ...commit, check: [...check, { key, version }], sum: [...sum, ...changeOf(id)] })
+): Promise<boolean> =>
+  kv.commit({ ...commit, check: [...check, { key, version }], sum: [...sum, ...changeOf(user_id, id)] })
 
-/** The version of what belongs to a project of the user, which each change of it replaces; null where it was not changed yet. @throws ApiError 404 */
-export async function projectVersion(kv: KV, userId: string, given: string): Promise<string | null> {
-  const id = idOf(given)
-  const [project, changes] = id === null ? [null, null] : await withProject(kv, id, changesKey(id))
-  ofOwner(userId, project, 'project', 404)
-  return changes?.version ?? null
+/** The version of what belongs to a project of the user, which each change of it replaces; null where the user has no such project. */
+export async function projectVersion(kv: KV, userId: string, projectId: string): Promise<string | null> {
+  const id = idOf(projectId)
+  return id === null ? null : ((await kv.get(changesKey(userId, id)))?.version ?? null)
 }
 
 /** The version of the list of a user's projects, which each change of one replaces; null where there was never one. */
@@ -160,7 +161,7 @@ export async function createProject(
         counting(kv, ownedKey(userId), growth(set), { limits: { bytes } }),
       ]),
     )
-    const stored = await kv.commit({ check, set, sum: [...sum, ...changeOf(project.id)] })
+    const stored = await kv.commit({ check, set, sum: [...sum, ...changeOf(userId, project.id)] })
     return stored ? projectView(project) : undefined
   })
 }
@@ -217,7 +218,7 @@ export async function deleteProject(kv: KV, userId: string, id: string, act: Act
     })
     const deleted = await kv.commit({
       check: [{ key, version }, { key: tasksKey(value.id), version: tasks?.version ?? null }, ...check],
-      del: [key, index.key],
+      del: [key, index.key, changesKey(userId, value.id)],
       set: [purge, ...audit('project.delete', value.id, act)],
       sum: [{ key: slotsKey(userId), add: { projects: -1, agents: -value.agents } }, ...sum],
     })

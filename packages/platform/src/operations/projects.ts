@@ -42,7 +42,7 @@ export function projectOperations({ kv, teams, dataBytes, logsOwn, now }: Parts,
     listVersion: (userId: string) => projectsVersion(kv, userId),
     /** @param foreign the status of the error for somebody else's; default 404. @throws ApiError 404 where there is none */
     get,
-    /** The version of what belongs to a project; null where it was not changed yet. @throws ApiError 404 */
+    /** The version of what belongs to a project; null where the user has no such project. */
     version: (userId: string, id: string) => projectVersion(kv, userId, id),
     /** Changes the given fields. @throws ApiError 404, 403 for somebody else's, 403 where the plan has no agents for another team, or no space for its data */
     async update(userId: string, id: string, fields: Partial<ProjectFields>) {
