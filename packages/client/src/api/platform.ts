@@ -2534,7 +2534,10 @@ export interface operations {
                 limit?: number;
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag of an answer of before: 304 where nothing has changed since. */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2546,11 +2549,21 @@ export interface operations {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     /** @description Where another page follows: its address, with rel="next". */
                     Link?: string;
+                    /** @description The version of the answer. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Project"][];
                 };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
@@ -2760,7 +2773,10 @@ export interface operations {
                 limit?: number;
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag of an answer of before: 304 where nothing has changed since. */
+                "If-None-Match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -2774,11 +2790,21 @@ export interface operations {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     /** @description Where another page follows: its address, with rel="next". */
                     Link?: string;
+                    /** @description The version of the answer. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Conversation"];
                 };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
@@ -2935,7 +2961,10 @@ export interface operations {
                 limit?: number;
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag of an answer of before: 304 where nothing has changed since. */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2947,11 +2976,21 @@ export interface operations {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     /** @description Where another page follows: its address, with rel="next". */
                     Link?: string;
+                    /** @description The version of the answer. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Task"][];
                 };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
@@ -3193,7 +3232,10 @@ export interface operations {
                 limit?: number;
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag of an answer of before: 304 where nothing has changed since. */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3205,11 +3247,21 @@ export interface operations {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     /** @description Where another page follows: its address, with rel="next". */
                     Link?: string;
+                    /** @description The version of the answer. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Result"][];
                 };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
