@@ -1,7 +1,11 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { Close, Dark, Light, SystemTheme } from '../icons.js'
 import { nextTheme, themeNames } from '../stored-theme.js'
 import { theme } from '../theme.js'
+import { Icon } from './icon.js'
+
+const themeIcons = { '': SystemTheme, dark: Dark, light: Light }
 
 /** A control with its label. */
 export function Field({
@@ -170,7 +174,7 @@ export function Dialog({
         <div class="row">
           {actions}
           <button type="button" class="quiet" aria-label="Close" onClick={() => ref.current!.close()}>
-            ✕
+            <Icon icon={Close} />
           </button>
         </div>
       </header>
@@ -218,6 +222,7 @@ export function Confirm({
 /** Changes from the theme of the system to dark, to light and back. */
 export const ThemeButton = () => (
   <button type="button" class="quiet" onClick={() => (theme.value = nextTheme[theme.value])}>
+    <Icon icon={themeIcons[theme.value]} />
     {themeNames[theme.value]}
   </button>
 )

@@ -1,9 +1,12 @@
+import type { IconNode } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { Fragment } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { MARK } from '../mark.js'
+import { Bad, Busy, Good, Off, Warning } from '../icons.js'
 import { linkTo, route } from '../route.js'
 import { ThemeButton } from './controls.js'
+import { Icon } from './icon.js'
 
 const Mark = () => (
   <svg width="20" height="20" viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true">
@@ -19,7 +22,7 @@ export function Shell({
   children,
 }: {
   name: string
-  pages: readonly { path: string; name: string }[]
+  pages: readonly { path: string; name: string; icon: IconNode }[]
   footer?: ComponentChildren
   children: ComponentChildren
 }) {
@@ -45,9 +48,10 @@ export function Shell({
         </div>
         <nav aria-label="Pages">
           <ul>
-            {pages.map(({ path, name }) => (
+            {pages.map(({ path, name, icon }) => (
               <li key={path}>
                 <a href={linkTo(path)} aria-current={path === current ? 'page' : undefined}>
+                  <Icon icon={icon} />
                   {name}
                 </a>
               </li>
@@ -126,12 +130,17 @@ export const Notice = ({ tone, children }: { tone?: 'warn' | 'bad'; children: Co
   </div>
 )
 
-/** How a {@link Status} looks: `good` is a dot, `busy` half a dot, `off` a ring, `warn` a triangle, `bad` a cross. */
-export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'off'
+const shapes = { good: Good, busy: Busy, warn: Warning, bad: Bad, off: Off }
+
+/** How a {@link Status} looks: each tone has a shape of its own, besides its colour. */
+export type Tone = keyof typeof shapes
 
 /** A state in a word, with a shape. */
 export const Status = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
-  <span class={`status ${tone}`}>{children}</span>
+  <span class={`status ${tone}`}>
+    <Icon icon={shapes[tone]} size={14} />
+    {children}
+  </span>
 )
 
 /** Names and values; those that are undefined or false are left out. */
