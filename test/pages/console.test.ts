@@ -9,6 +9,8 @@ consoleSuite('the console', (given) => {
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     await signIn(given(), person.email, 'wrong')
     await page.getByRole('alert').getByText('Request').waitFor()
+    // Another password takes the place of the wrong one.
+    expect(await page.evaluate('document.querySelector("[type=password]").selectionEnd')).toBe(5)
     await inspect('console-sign-in')
     await signIn(given(), person.email)
     await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()

@@ -70,6 +70,30 @@ export function Shell({
   )
 }
 
+/**
+ * Where somebody signs in: the name of the installation above a form, whose first field has the focus.
+ * @param error why that failed, if it did: the secret that was typed is selected then, so that another one takes its place
+ */
+export function Entrance({ name, error, children }: { name: string; error: unknown; children: ComponentChildren }) {
+  const panel = useRef<HTMLElement>(null)
+  useEffect(() => panel.current!.querySelector('input')?.focus(), [])
+  useEffect(() => {
+    if (error !== undefined) panel.current!.querySelector<HTMLInputElement>('input[type=password]')?.select()
+  }, [error])
+  return (
+    <main class="centre">
+      <div class="brand">
+        <Mark />
+        {name}
+      </div>
+      <section ref={panel} class="panel body">
+        {children}
+      </section>
+      <ThemeButton />
+    </main>
+  )
+}
+
 /** What a page and a panel have. */
 interface Titled {
   title: string
