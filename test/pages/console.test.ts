@@ -82,14 +82,16 @@ consoleSuite('the console', (given) => {
     await page.unroute('**/api/tasks?*')
   })
 
-  it('has one notice and no tabs for a project of somebody else', async () => {
+  it('leads from a project of somebody else, which has no tabs, to all', async () => {
     const { page, newPerson, open } = given()
     const other = await newPerson()
     const { id } = await other.client.post('/api/projects', { body: { name: 'Theirs' } })
     await open(`/projects/${id}`, 'Project')
-    await page.getByRole('alert').waitFor()
-    expect(await page.getByRole('alert').count()).toBe(1)
+    await page.getByText('There is no such project').waitFor()
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
     expect(await page.getByRole('navigation', { name: 'Project' }).count()).toBe(0)
+    await page.getByRole('link', { name: 'All projects' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
   })
 
   it('says what usage covers', async () => {

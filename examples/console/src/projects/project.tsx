@@ -1,3 +1,4 @@
+import { PlatformError } from '@turnpike/client'
 import { Empty, ErrorNotice, linkTo, Loaded, Page, route, setQuery, useData } from '@turnpike/ui'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
@@ -39,6 +40,9 @@ function ProjectSpend({ id }: { id: string }) {
   return <Spend name="Project" data={data} />
 }
 
+/** Whether something is not there, or somebody else's: trying again cannot help. */
+const isGone = (error: unknown): boolean => error instanceof PlatformError && error.status === 404
+
 /** A project. @param part of its page, `''` for the board */
 export function ProjectPage({ id, part }: { id: string; part: string }) {
   const params = { id }
@@ -59,7 +63,17 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
   if (!project.value && project.error !== undefined)
     return (
       <Page title="Project">
-        <ErrorNotice error={project.error} again={project.again} />
+        {isGone(project.error) ? (
+          <section class="panel">
+            <Empty title="There is no such project">
+              <p>
+                <a href={linkTo('/projects')}>All projects</a>
+              </p>
+            </Empty>
+          </section>
+        ) : (
+          <ErrorNotice error={project.error} again={project.again} />
+        )}
       </Page>
     )
   return (

@@ -32,9 +32,9 @@ export function TaskCard({
       </a>
       {notes.length > 0 && <span class="small muted">{notes.join(' · ')}</span>}
       <div class="spread">
-        <time class="small muted number" dateTime={task.updated_at} title="Changed">
+        <span class="small muted number">
           <Ago at={task.updated_at} />
-        </time>
+        </span>
         <MoveMenu task={task} onMove={onMove} onError={setError} />
       </div>
       <TaskError error={error} task={task} onShow={onReload} />
