@@ -130,7 +130,13 @@ conversationSuite('the conversation of the console', upstream, (given) => {
       ['user', 'Both'],
       ['assistant', 'Part one, part two.'],
     ])
-    await composer(given()).fill('')
+    // Of somebody else, the tab shows nothing.
+    await page.evaluate(
+      `sessionStorage.setItem('turnpike-unsent', sessionStorage.getItem('turnpike-unsent').replace('${given().person.id}', 'x'))`,
+    )
+    await page.reload()
+    await messages(given()).getByText('Part one, part two.').waitFor()
+    expect(await composer(given()).inputValue()).toBe('')
   })
 
   it('is stopped after the page was loaded again, and before it begins', async () => {

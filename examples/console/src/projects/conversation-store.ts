@@ -219,9 +219,11 @@ function createConversation(projectId: string): Conversation {
       reply.value = undefined
       if (message && isRunning(message)) void follow(message.id)
       if (isWriting.value) return
-      const isStopped = messages.value?.at(-1)?.state === 'stopped'
-      const kind = id !== undefined || isStopped ? 'replied' : isStored ? 'unanswered' : 'unsent'
-      outcome.value = { kind, ...(!isStopped && !leaving.signal.aborted && failed) }
+      const last = messages.value?.at(-1)?.state
+      const kind = id !== undefined || last === 'stopped' ? 'replied' : isStored ? 'unanswered' : 'unsent'
+      // Where only the connection broke, it may be whole.
+      const isFailure = last !== 'stopped' && last !== 'done' && !leaving.signal.aborted
+      outcome.value = { kind, ...(isFailure && failed) }
     })
   }
 

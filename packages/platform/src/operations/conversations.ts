@@ -200,10 +200,13 @@ export function conversationOperations({ kv, teams, responder, countRequest, dat
     endAbandoned: (isAlone = false) => endAbandonedReplies(kv, isAlone ? Infinity : now()),
     /** Resolves when this process writes no reply; ends those that it still writes after `ms`. */
     async drain(ms: number): Promise<void> {
-      const timer = setTimeout(() => {
-        for (const { abort } of running.values()) abort('shutdown')
-      }, ms)
-      while (running.size > 0) await Promise.all([...running.values()].map(({ ended }) => ended))
+      const endAll = (): void => running.forEach(({ abort }) => abort('shutdown'))
+      const late = performance.now() + ms
+      const timer = setTimeout(endAll, ms)
+      while (running.size > 0) {
+        await Promise.all([...running.values()].map(({ ended }) => ended))
+        if (performance.now() > late) endAll()
+      }
       clearTimeout(timer)
     },
   }
