@@ -15,6 +15,9 @@ export const words = (...texts: string[]): string[] => [
   ...texts.map((content) => chunk({ content })),
 ]
 
+/** A chunk of what a model thinks. */
+export const thought = (reasoning_content: string): string => chunk({ reasoning_content })
+
 /** A whole reply. */
 export const whole = (text: string, finish = 'stop') => stream(...words(text), chunk({}, finish), done)
 
@@ -26,9 +29,11 @@ export async function conversation({ person: { client }, open }: Given) {
   const { id } = await client.post('/api/projects', { body: { name: 'Website' } })
   await open(`/projects/${id}/conversation`, 'Website')
   const read = async () =>
-    (await client.get('/api/projects/{id}/conversation', { params: { id } })).messages.map(
-      ({ role, text, incomplete }) => [role, text, ...(incomplete ? ['incomplete'] : [])],
-    )
+    (await client.get('/api/projects/{id}/conversation', { params: { id } })).messages.map(({ role, text, state }) => [
+      role,
+      text,
+      ...(state === undefined || state === 'done' ? [] : [state]),
+    ])
   return { id, read }
 }
 

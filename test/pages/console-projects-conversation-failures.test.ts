@@ -15,12 +15,12 @@ conversationSuite('what fails or is stopped in the conversation of the console',
     await say(given(), 'A story')
     await messages(given()).getByText('Once upon').waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
-    await page.getByText('You stopped the answer').waitFor()
-    await page.getByText('This answer is not whole').waitFor()
+    await page.getByText('You stopped it here').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA')
     await expect.poll(read).toEqual([
       ['user', 'A story'],
-      ['assistant', 'Once upon', 'incomplete'],
+      ['assistant', 'Once upon', 'stopped'],
     ])
   })
 
@@ -29,7 +29,7 @@ conversationSuite('what fails or is stopped in the conversation of the console',
     const { read } = await conversation(given())
     upstream.script = begun(words('Half an'), 50, reset)
     await say(given(), 'A question')
-    await page.getByText('The answer broke off.').waitFor()
+    await page.getByText('It broke off here.').waitFor()
     await page.getByRole('alert').getByText('Request').waitFor()
     await inspect('console-conversation-broken')
     await page.getByRole('button', { name: 'Ask again' }).click()
@@ -45,7 +45,7 @@ conversationSuite('what fails or is stopped in the conversation of the console',
     expect(upstream.requests).toBe(1)
     expect(await read()).toEqual([
       ['user', 'A question'],
-      ['assistant', 'Half an', 'incomplete'],
+      ['assistant', 'Half an', 'failed'],
       ['assistant', 'All of it'],
     ])
   })

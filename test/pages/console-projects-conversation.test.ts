@@ -1,9 +1,19 @@
 import { afterAll, expect, it } from 'vitest'
-import { begun } from '../faults/wire.js'
+import { begun, piece } from '../faults/wire.js'
 import { needs, testAll } from '../support/needs.js'
 import { rawUpstream } from '../support/raw-upstream.js'
 import { gate } from './console.js'
-import { composer, conversation, conversationSuite, messages, rest, say, whole, words } from './console-conversation.js'
+import {
+  composer,
+  conversation,
+  conversationSuite,
+  messages,
+  rest,
+  say,
+  thought,
+  whole,
+  words,
+} from './console-conversation.js'
 
 const upstream = await rawUpstream()
 afterAll(() => upstream.close())
@@ -32,7 +42,8 @@ conversationSuite('the conversation of the console', upstream, (given) => {
       ['assistant', 'Good morning!'],
     ])
     await page.getByText('Conversation: 1 request ·').waitFor()
-    expect(await page.getByText('tokens ·').count()).toBe(1)
+    // Of the conversation, and of the answer.
+    expect(await page.getByText('tokens ·').count()).toBe(2)
     const { cost_usd } = await given().person.client.get('/api/projects/{id}/spend', { params: { id } })
     expect(cost_usd).toBeGreaterThan(0)
     await inspect('console-conversation')
@@ -51,8 +62,8 @@ conversationSuite('the conversation of the console', upstream, (given) => {
     const text = tokens.join('')
     await expect.poll(() => messages(given()).nth(1).locator('.text').textContent()).toBe(text)
     await page.getByRole('button', { name: 'Stop' }).click()
-    await page.getByText('You stopped the answer').waitFor()
-    await expect.poll(async () => (await read())[1]).toEqual(['assistant', text, 'incomplete'])
+    await page.getByText('You stopped it here').waitFor()
+    await expect.poll(async () => (await read())[1]).toEqual(['assistant', text, 'stopped'])
     expect(await page.evaluate<number>('steps')).toBeLessThan(tokens.length / 10)
   })
 
@@ -90,6 +101,127 @@ conversationSuite('the conversation of the console', upstream, (given) => {
     await page.getByRole('button', { name: 'Send' }).waitFor()
   })
 
+  it('goes on in the server while the page is loaded again, and is read again there', async () => {
+    const { page, inspect } = given()
+    const { read } = await conversation(given())
+    const { opened, open: goOn } = gate()
+    const { opened: openedAgain, open: goOnAgain } = gate()
+    upstream.script = begun(words('Part one'), opened, piece(words(', part two')[1]), openedAgain, ...rest('.'))
+    await say(given(), 'Both')
+    await messages(given()).getByText('Part one').waitFor()
+    await composer(given()).fill('A draft')
+    await page.reload()
+    await messages(given()).getByText('Part one').waitFor()
+    expect(await composer(given()).inputValue()).toBe('A draft')
+    goOn()
+    await messages(given()).getByText('Part one, part two').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).waitFor()
+    await inspect('console-conversation-after-reload')
+    expect(upstream.open).toBe(1)
+    goOnAgain()
+    await messages(given()).getByText('Part one, part two.').waitFor()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    // What it is, and what it cost.
+    await messages(given())
+      .getByText(/^gpt-4o-mini · \d+ tokens · \$0\.0/)
+      .waitFor()
+    await page.getByText('Conversation: 1 request ·').waitFor()
+    expect(await read()).toEqual([
+      ['user', 'Both'],
+      ['assistant', 'Part one, part two.'],
+    ])
+    // Of somebody else, the tab shows nothing.
+    await page.evaluate(
+      `sessionStorage.setItem('turnpike-unsent', sessionStorage.getItem('turnpike-unsent').replace('${given().person.id}', 'x'))`,
+    )
+    await page.reload()
+    await messages(given()).getByText('Part one, part two.').waitFor()
+    expect(await composer(given()).inputValue()).toBe('')
+  })
+
+  it('is stopped after the page was loaded again, and before it begins', async () => {
+    const { page } = given()
+    const { read } = await conversation(given())
+    upstream.script = begun(words('Once upon'))
+    await say(given(), 'A story')
+    await messages(given()).getByText('Once upon').waitFor()
+    await page.reload()
+    await messages(given()).getByText('Once upon').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('You stopped it here').waitFor()
+    upstream.requests = 0
+    upstream.script = [new Promise(() => undefined)]
+    await say(given(), 'Another one')
+    await expect.poll(() => upstream.requests).toBe(1)
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await expect.poll(() => page.getByText('You stopped it here').count()).toBe(2)
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(await read()).toEqual([
+      ['user', 'A story'],
+      ['assistant', 'Once upon', 'stopped'],
+      ['user', 'Another one'],
+      ['assistant', '', 'stopped'],
+    ])
+    await expect.poll(() => upstream.open).toBe(0)
+  })
+
+  it('sends a changed message as a new one, after it said that this is billed again', async () => {
+    const { page, inspect } = given()
+    const { read } = await conversation(given())
+    upstream.script = whole('A yellow house')
+    await say(given(), 'Draw a hose')
+    await messages(given()).getByText('A yellow house').waitFor()
+    await composer(given()).fill('A draft')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByText('billed again').waitFor()
+    await expect.poll(() => composer(given()).inputValue()).toBe('Draw a hose')
+    await inspect('console-conversation-edit')
+    await composer(given()).press('Escape')
+    expect(await composer(given()).inputValue()).toBe('A draft')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await composer(given()).fill('Draw a house')
+    await composer(given()).press('Enter')
+    await expect.poll(read).toEqual([
+      ['user', 'Draw a hose'],
+      ['assistant', 'A yellow house'],
+      ['user', 'Draw a house'],
+      ['assistant', 'A yellow house'],
+    ])
+    expect(await composer(given()).inputValue()).toBe('A draft')
+    await composer(given()).fill('')
+    await page.getByRole('button', { name: 'Copy' }).last().click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('A yellow house')
+  })
+
+  it('folds thoughts, and scrolls only the messages', async () => {
+    const { page, inspect } = given()
+    await conversation(given())
+    const { opened, open: goOn } = gate()
+    upstream.script = begun([thought('Let me see. '), ...words('word '.repeat(2_000))], opened, ...rest('the end'))
+    await say(given(), 'Much')
+    await messages(given()).getByText('word').first().waitFor()
+    await page.getByText('Thoughts').waitFor()
+    expect(await page.getByText('Let me see.').isVisible()).toBe(false)
+    await page.getByText('Thoughts').click()
+    await page.getByText('Let me see.').waitFor()
+    await inspect('console-conversation-thoughts')
+    const isInView = (name: string) => page.getByText(name, { exact: true }).isVisible()
+    expect(await page.evaluate('document.documentElement.scrollHeight <= innerHeight')).toBe(true)
+    const thread = page.getByRole('region', { name: 'All messages' })
+    const fromEnd = () => thread.evaluate((all) => all.scrollHeight - all.scrollTop - all.clientHeight)
+    await thread.evaluate((all) => all.scrollTo(0, 0))
+    await page.getByRole('button', { name: 'To the end' }).waitFor()
+    goOn()
+    await page.getByRole('button', { name: 'Send' }).waitFor()
+    // Who reads above stays there.
+    expect(await fromEnd()).toBeGreaterThan(500)
+    expect([await isInView('Board'), await composer(given()).isVisible()]).toEqual([true, true])
+    await page.getByRole('button', { name: 'To the end' }).click()
+    await expect.poll(fromEnd).toBeLessThan(2)
+    await expect.poll(() => page.getByRole('button', { name: 'To the end' }).count()).toBe(0)
+  })
+
   it('tells screen readers of an answer every few seconds', async () => {
     const { page } = given()
     await page.clock.install()
@@ -97,7 +229,7 @@ conversationSuite('the conversation of the console', upstream, (given) => {
     await page.evaluate(`
       globalThis.told = []
       new MutationObserver(() => {
-        const { textContent } = document.querySelector('.conversation .visually-hidden[role=status]')
+        const { textContent } = document.querySelector('.conversation > .visually-hidden')
         if (told.at(-1) !== textContent) told.push(textContent)
       }).observe(document.querySelector('.conversation'), { childList: true, subtree: true, characterData: true })`)
     const { opened, open: goOn } = gate()

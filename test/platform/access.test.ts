@@ -51,6 +51,8 @@ const expected: Record<string, number[]> = {
   'GET /api/projects/{id}/conversation': [401, 401, 401, 401, 404, 404, 200, 404],
   'DELETE /api/projects/{id}/conversation': [401, 401, 401, 401, 404, 404, 204, 404],
   'POST /api/projects/{id}/conversation/messages': [401, 401, 401, 401, 404, 404, 200, 404],
+  'GET /api/projects/{id}/conversation/messages/{messageId}': [401, 401, 401, 401, 404, 404, 200, 404],
+  'POST /api/projects/{id}/conversation/messages/{messageId}/stop': [401, 401, 401, 401, 404, 404, 200, 404],
   'POST /api/projects/{id}/conversation/reply': [401, 401, 401, 401, 404, 404, 200, 404],
   'GET /api/projects/{id}/conversation/spend': [401, 401, 401, 401, 404, 404, 200, 404],
   'GET /api/tasks': [401, 401, 401, 401, 404, 404, 200, 404],

@@ -76,6 +76,7 @@ worldSuite('threat 18: CSRF', (world) => {
       'PATCH /api/user-files/{id}': Array(7).fill(403),
       'DELETE /api/user-files/{id}': Array(7).fill(403),
       'POST /api/user-files/{id}/restore': Array(7).fill(403),
+      'POST /api/projects/{id}/conversation/messages/{messageId}/stop': Array(7).fill(403),
       'POST /api/projects/{id}/conversation/reply': Array(7).fill(403),
       'POST /api/projects/{id}/conversation/messages': Array(7).fill(403),
       'POST /api/tasks': Array(7).fill(403),

@@ -247,15 +247,16 @@ describe.each(stores)('projects on $name', ({ needed, processes, create }) => {
       expect(await world(1).call('finishRemovals')).toBe(1)
       expect(await left()).toBe(0)
       await world(1).call('sweep')
+      expect(await world(1).call('endAbandoned', true)).toBe(3)
       expect(await world(0).call('verify')).toEqual([])
       for (const [id, known] of changed) expect(await outputs(world(1), ada, id)).toEqual(expect.arrayContaining(known))
-      const conversation = await world(1).ask<{ messages: { id: string; incomplete?: true }[] }>(
+      const conversation = await world(1).ask<{ messages: { id: string; state?: string }[] }>(
         'GET',
         `/api/projects/${project}/conversation`,
         { as: ada },
       )
       expect(conversation.body.messages.map(({ id }) => id).toSorted()).toEqual(messages.toSorted())
-      expect(conversation.body.messages.filter(({ incomplete }) => incomplete)).toHaveLength(3)
+      expect(conversation.body.messages.filter(({ state }) => state === 'failed')).toHaveLength(3)
       await expectExact(ada, project, tasks[0]!)
     })
   })

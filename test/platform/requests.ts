@@ -11,6 +11,7 @@ export interface Owner extends SignedIn {
   projectId: string
   /** With an output. */
   taskId: string
+  messageId: string
   fileId: string
 }
 
@@ -41,7 +42,10 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
   const project = await newProject(world, as)
   const task = await newTask(world, as, project.id)
   await patchTask(world, as, task.id, { output: 'one' })
-  await world.ask('POST', `/api/projects/${project.id}/conversation/messages`, { as, body: { text: 'Hello' } })
+  const message = await world.ask<{ id: string }>('POST', `/api/projects/${project.id}/conversation/messages`, {
+    as,
+    body: { text: 'Hello' },
+  })
   const form = newFile()
   form.append('isPublic', 'true')
   const file = await world.ask<{ id: string }>('POST', '/api/user-files', { as, body: form })
@@ -54,6 +58,7 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
     sessionId: session.body.id,
     projectId: project.id,
     taskId: task.id,
+    messageId: message.body.id,
     fileId: file.body.id,
   }
 }
@@ -69,6 +74,7 @@ export const requestsOf = ({
   sessionId,
   projectId,
   taskId,
+  messageId,
   fileId,
 }: Owner): Record<string, Sent> => ({
   'POST /api/auth': { path: '/api/auth', body: { email, password: PASSWORD } },
@@ -117,6 +123,12 @@ export const requestsOf = ({
   'POST /api/projects/{id}/conversation/messages': {
     path: `/api/projects/${projectId}/conversation/messages`,
     body: { text: 'Hi' },
+  },
+  'GET /api/projects/{id}/conversation/messages/{messageId}': {
+    path: `/api/projects/${projectId}/conversation/messages/${messageId}`,
+  },
+  'POST /api/projects/{id}/conversation/messages/{messageId}/stop': {
+    path: `/api/projects/${projectId}/conversation/messages/${messageId}/stop`,
   },
   'POST /api/projects/{id}/conversation/reply': { path: `/api/projects/${projectId}/conversation/reply` },
   'GET /api/projects/{id}/conversation/spend': { path: `/api/projects/${projectId}/conversation/spend` },

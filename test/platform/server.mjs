@@ -203,6 +203,10 @@ const methods = {
     return all
   },
   finishRemovals: () => platform.operations.projects.finishRemovals(),
+  /** Ends the replies of processes that have ended; with true, of all others. */
+  endAbandoned: (isAlone) => platform.operations.conversations.endAbandoned(isAlone),
+  /** Ends the replies that are written after so many milliseconds. */
+  drain: (ms) => platform.drain(ms),
   purgeFiles: () => platform.operations.files.purge(),
   /** Removes what a crash left behind, where this process alone uses the stores. */
   async verifyFiles(olderThanMs) {

@@ -138,8 +138,25 @@ export const REPLY_MESSAGES = 100
 /** Not shown: characters of a reply at most: more than models write, and a later reply is made from those before it. */
 export const REPLY_LENGTH = 1024 * 1024
 
-/** Not shown: seconds after which a reply is ended, at most, whose conversation, project or user was deleted. */
+/** Not shown: chunks of a reply that wait for its reader; the model is not read on while there are as many and the reader stays. */
+export const REPLY_CHUNKS = 64
+
+/** Not shown: seconds that a reply takes at most, whether or not somebody reads it. */
+export const REPLY_S = 1_800
+
+/** Not shown: replies of a user that are written at a time, and seconds for Retry-After where there are more. */
+export const RUNNING_REPLIES = 10
+export const REPLY_RETRY_AFTER_S = 5
+
+/** Not shown: milliseconds after which what has come of a reply is stored, and characters from which on a part of it is not written again. */
+export const REPLY_PART_MS = 500
+export const REPLY_PART_LENGTH = 8 * 1024
+
+/** Not shown: seconds after which a reply is ended, at most, that was stopped, or whose conversation, project or user was deleted. */
 export const WANTED_CHECK_S = 1
+
+/** Not shown: seconds without a sign of the process that writes a reply, after which the reply has broken off. */
+export const REPLY_LEASE_S = 30
 
 /** Not shown: the newest revisions of a task whose cost an answer tells apart; that of older ones counts for the oldest of them. */
 export const SPEND_REVISIONS = 100
@@ -214,6 +231,9 @@ export const REQUEST_BYTES = 128 * 1024
 
 /** Not shown: requests of a user at `/api` that are worked on at a time, by a process; the others wait. */
 export const USER_TURNS = 16
+
+/** "time-outs: not shown": milliseconds that running replies have to end after a shutdown began. */
+export const REPLY_DRAIN_MS = 30_000
 
 /** "Maximum request body size: not shown": bytes of a JSON body. */
 export const BODY_LIMIT = 1024 * 1024

@@ -56,6 +56,8 @@ export function gatewayResponder(
         'content-type': 'application/json',
         'x-project-id': project.id,
         'x-conversation-id': conversation_id,
+        // The usage of the last chunk has its cost then.
+        'x-gateway-explain': 'true',
       },
       body: JSON.stringify({ model, messages, stream: true, stream_options: { include_usage: true } }),
       signal,

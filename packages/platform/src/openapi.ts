@@ -118,6 +118,7 @@ export const platformDocument = (
     statuses: {
       ...commonStatuses,
       401: 'Missing or invalid access token or session cookie.',
+      409: 'The reply was stopped before it began.',
       502: 'The model that replies failed.',
       503: 'Too many people are signing in, no model can reply, or the storage cannot be used at the moment.',
     },

@@ -29,5 +29,7 @@ export interface Parts {
   countRead: (userId: string, characters: number) => Promise<void> | void
   /** Whether the audit log takes an act of users on what is theirs: so many of each a minute, so that nobody fills the store. */
   logsOwn: (action: string, userId: string) => Promise<boolean>
+  /** Told of errors of work that goes on without a request. */
+  onError: ((error: unknown, context: { reply_id: string }) => void) | undefined
   now: () => number
 }

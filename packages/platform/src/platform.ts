@@ -14,6 +14,7 @@ import {
   BODY_LIMIT,
   BYTES_PER_GB,
   PLAN_LIMITS,
+  REPLY_DRAIN_MS,
   SELF_ROLE,
   USER_RATE_LIMIT,
 } from './conventions.js'
@@ -97,8 +98,8 @@ export interface PlatformOptions extends ShellOptions {
    * files, that clients have not taken yet. 503 beyond. Default 512 MB.
    */
   bodyMemory?: number
-  /** Called for each error that ends as a 5xx; default none. */
-  onError?: NonNullable<HandlerOptions<Caller>['onError']>
+  /** Called for each error that ends as a 5xx, or keeps a reply from being stored at its end; default none. */
+  onError?: (error: unknown, context: { request_id: string } | { reply_id: string }) => void
   /** Called with the log record of each finished request; default none. */
   onRequest?: HandlerOptions<Caller>['onRequest']
   /** Further routes, such as `openapi()` of `@turnpike/platform/openapi`; default none. */
@@ -140,6 +141,11 @@ export interface Platform extends Servable, Shells {
    * @throws ApiError 403 for other users
    */
   authenticateAdmin(exchange: Exchange): Promise<{ admin: string } | null>
+  /**
+   * For a shutdown: resolves when no reply of a conversation is being written here. Those that still are after `ms` are ended, and kept as far as
+   * they came. Default 30,000 ms.
+   */
+  drain(ms?: number): Promise<void>
 }
 
 /**
@@ -181,6 +187,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     },
     countRead: count.bytes,
     logsOwn: async (action, userId) => (await rateLimiter.consume(`audit ${action} ${userId}`, AUDIT_LOG.perUser)).ok,
+    onError: options.onError,
     now,
   }
   const operations = operationsOf(parts, options.files)
@@ -232,5 +239,6 @@ export function createPlatform(options: PlatformOptions): Platform {
         throw error
       }
     },
+    drain: (ms = REPLY_DRAIN_MS) => operations.conversations.drain(ms),
   }
 }

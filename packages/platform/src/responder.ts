@@ -10,13 +10,23 @@ export interface ReplyRequest {
   models: string[]
   /** The last messages of the conversation, oldest first; the last one is to be replied to. */
   messages: { role: 'user' | 'assistant' | 'system'; content: string }[]
-  /** Aborted when the caller leaves. */
+  /** Aborted when the reply is stopped, takes too long, or is not wanted any more. That its reader leaves does not end it. */
   signal: AbortSignal
 }
 
 /** A chunk of a chat completion, as the gateway streams them. It is sent on as it is. */
 export interface ReplyChunk {
-  choices: { delta: { content?: string | null | undefined } }[]
+  model?: string
+  choices: {
+    delta: {
+      content?: string | null | undefined
+      /** What the model thinks. */
+      reasoning_content?: string | null | undefined
+    }
+    finish_reason?: string | null
+  }[]
+  /** In the last chunk; `cost` in US dollars, unless `priced` is false. */
+  usage?: { prompt_tokens: number; completion_tokens: number; cost?: number; priced?: boolean } | null | undefined
 }
 
 /**

@@ -6,7 +6,14 @@ import { accountGet, accountRemove, accountRole } from './operations/account.js'
 import type { CheckSite } from './operations/auth.js'
 import { browserSession, jwks, refresh, signIn, signOut } from './operations/auth.js'
 import { balancesAdd, balancesGet, balancesSet, ownBalance, ownLimits } from './operations/balances.js'
-import { conversationClear, conversationGet, conversationReply, conversationSend } from './operations/conversations.js'
+import {
+  conversationClear,
+  conversationGet,
+  conversationMessage,
+  conversationReply,
+  conversationSend,
+  conversationStop,
+} from './operations/conversations.js'
 import { keysCreate, keysList, keysRevoke, keysRotate, keysUpdate, keysUsage } from './operations/keys.js'
 import { endUsersList, endUsersRemove, endUsersUpdate } from './operations/end-users.js'
 import { projectsCreate, projectsGet, projectsList, projectsRemove, projectsUpdate } from './operations/projects.js'
@@ -88,6 +95,8 @@ export function platformRoutes(
     route('GET', '/api/projects/{id}/conversation', conversationGet(conversations, projects), ours),
     route('DELETE', '/api/projects/{id}/conversation', conversationClear(conversations), gone),
     route('POST', '/api/projects/{id}/conversation/messages', conversationSend(conversations), ours),
+    route('GET', '/api/projects/{id}/conversation/messages/{messageId}', conversationMessage(conversations), ours),
+    route('POST', '/api/projects/{id}/conversation/messages/{messageId}/stop', conversationStop(conversations), ours),
     route('POST', '/api/projects/{id}/conversation/reply', conversationReply(conversations), ours),
     route('GET', '/api/projects/{id}/conversation/spend', conversationSpend(spend), ours),
     route('GET', '/api/tasks', tasksList(tasks, projects), ours),

@@ -234,13 +234,26 @@ export type TaskRevision = v.InferOutput<typeof TaskRevision>
 
 export const MessageRole = v.picklist(['user', 'assistant', 'system'])
 
-/** spec.md, "Message"; `incomplete` of a reply that is being written, or that broke off. */
+/** Not in spec.md: how far a reply is: it is being written, is whole, was stopped by the user, or broke off. */
+export const ReplyState = v.picklist(['running', 'done', 'stopped', 'failed'])
+export type ReplyState = v.InferOutput<typeof ReplyState>
+
+/** spec.md, "Message". The fields after `timestamp` are those of replies, as far as they are known. */
 export const Message = v.object({
   id,
   role: MessageRole,
   text: v.string(),
   timestamp: time,
-  incomplete: v.optional(v.literal(true)),
+  state: v.optional(ReplyState),
+  /** What the model thought, where it tells that. */
+  thinking: v.optional(v.string()),
+  model: v.optional(v.string()),
+  /** Why the model ended, such as `length`. */
+  finish_reason: v.optional(v.string()),
+  prompt_tokens: v.optional(count),
+  completion_tokens: v.optional(count),
+  /** Absent where the price is not known, and of replies that are not whole: what came of these is in the sums of the conversation. */
+  cost_usd: v.optional(v.number()),
 })
 
 /** spec.md, "Conversation". */

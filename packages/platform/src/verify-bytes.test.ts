@@ -2,13 +2,9 @@ import type { KV } from '@turnpike/core'
 import { createSession, createUser, gatewayKeys, memoryKV } from '@turnpike/core'
 import { ownedKey } from '@turnpike/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
-import {
-  addMessages,
-  clearConversation,
-  getConversation,
-  lastMessages,
-  replaceMessage,
-} from './entities/conversations.js'
+import { addMessages, clearConversation, getConversation, lastMessages } from './entities/conversations.js'
+import type { Message } from './entities/conversations.js'
+import { endReply, writePart } from './entities/replies.js'
 import { giveUp, releaseSpace, reserveSpace } from './entities/file-space.js'
 import { createProject, deleteProject, updateProject } from './entities/projects.js'
 import { finishPurges } from './entities/purges.js'
@@ -46,12 +42,19 @@ async function* acts(): AsyncGenerator<void> {
   const conversation = await getConversation(kv, user, id, AT.now)
   yield
   await say(id)
-  const { messages } = await say(id, 'a longer one \u2028 "')
+  await say(id, 'a longer one \u2028 "')
   yield
-  await replaceMessage(kv, user, conversation, messages[0]!.id, { ...messages[0]!, text: 'x'.repeat(99) })
-  yield
-  await replaceMessage(kv, user, conversation, messages[0]!.id, null)
-  yield
+  for (const end of ['done', null] as const) {
+    const running = [{ role: 'assistant', text: '', state: 'running' } as const]
+    const { messages } = await addMessages(kv, user, id, running, AT)
+    const [reply] = messages as [Message]
+    for (const part of ['so', 'so far', 'so far, ü']) {
+      await writePart(kv, { userId: user, conversation, reply }, part === 'so' ? 0 : 1, { text: part, thinking: '' })
+      yield
+    }
+    await endReply(kv, reply.id, () => end && { ...reply, text: 'x'.repeat(99), state: end })
+    yield
+  }
   const { id: taskId } = await createTask(kv, user, id, task, AT)
   await createTask(kv, user, id, task, AT)
   yield

@@ -1,7 +1,7 @@
 import type { BlobStore, Key, KV } from '@turnpike/core'
 import { entriesOf } from '@turnpike/core'
 import { countEntries, verifyOwned } from '@turnpike/core/internal'
-import type { Conversation } from './entities/conversations.js'
+import type { Conversation, RunningReply } from './entities/conversations.js'
 import type { StoredProject } from './entities/projects.js'
 import { inProject, tasksKey } from './entities/projects.js'
 import type { Purge } from './entities/purges.js'
@@ -36,6 +36,15 @@ async function* verifyTasks(kv: KV): AsyncGenerator<string> {
     if (tasks) yield `The tasks of user ${userId} are miscounted`
 }
 
+/** Checks that the replies that are being written are counted right. */
+async function* verifyReplies(kv: KV): AsyncGenerator<string> {
+  const running = async function* (): AsyncGenerator<[string, { replies: number }]> {
+    for await (const { value } of entriesOf<RunningReply>(kv, ['reply'])) yield [value.user_id, { replies: 1 }]
+  }
+  for await (const [userId, { replies }] of miscounted(kv, 'owned', running()))
+    if (replies) yield `The running replies of user ${userId} are miscounted`
+}
+
 /** What an entry below `in-project` needs to be found, or to belong to something: the value of another entry, as far as it is told. */
 function neededBy(key: Key, value: unknown): { key: Key; is: (value: never) => boolean; problem: string } {
   const [, project, kind, id, ...rest] = key as [string, string, string, string, ...string[]]
@@ -51,6 +60,12 @@ function neededBy(key: Key, value: unknown): { key: Key; is: (value: never) => b
       key: ['in-project', project, 'conversation'],
       is: ({ thread }: Conversation) => thread === id,
       problem: `Message ${rest[0]} is in no conversation`,
+    }
+  if (kind === 'reply')
+    return {
+      key: ['reply', id],
+      is: ({ conversation }: RunningReply) => isOfProject(conversation),
+      problem: `A part of reply ${id} was left behind`,
     }
   const taskId = kind === 'revision' ? id : (value as string)
   return {
@@ -95,6 +110,7 @@ export async function* verifyPlatform(kv: KV, { blobs }: { blobs?: BlobStore } =
   yield* verifyOwned(kv, 'Project', 'project', 'user-projects')
   yield* verifySlots(kv)
   yield* verifyTasks(kv)
+  yield* verifyReplies(kv)
   yield* verifyChildren(kv)
   yield* verifyFiles(kv, blobs)
   yield* verifyBytes(kv)

@@ -4,9 +4,11 @@ import type { Platform } from '@turnpike/platform'
 /** Age from which a hold counts as left behind by a crash. Nothing ends a request that takes longer; its record replaces the estimate then. */
 const STALE_HOLD_MS = 3_600_000
 const DAY_MS = 86_400_000
+/** How often replies are looked for whose process has ended. */
+const REPLIES_MS = 30_000
 
 /**
- * Finishes what a crash left behind: holds are settled, deletions of projects go on, and bytes without a file are removed. At once where no other
+ * Finishes what a crash left behind: replies of conversations are marked, holds are settled, deletions of projects go on, and bytes without a file are removed. At once where no other
  * process can use the store, holds and uploads included, and then periodically. Once a day it empties the trash of what has been there for long enough.
  */
 export async function finishLeftovers(
@@ -34,10 +36,14 @@ export async function finishLeftovers(
     await attempt('trash', () => operations().files?.purge())
     await attempt('parts of files', () => blobs.sweep?.())
   }
+  const replies = (isAlone?: boolean): Promise<void> =>
+    attempt('replies', () => operations().conversations.endAbandoned(isAlone))
   const isAlone = kv.capabilities.writers === 'one-process'
+  await replies(isAlone)
   await finish(isAlone ? 0 : STALE_HOLD_MS, isAlone ? 0 : DAY_MS)
   let last = daily()
   const timers = [
+    setInterval(() => (last = last.then(() => replies())), REPLIES_MS),
     setInterval(() => (last = last.then(() => finish(STALE_HOLD_MS, DAY_MS))), STALE_HOLD_MS / 10),
     setInterval(() => (last = last.then(daily)), DAY_MS),
   ]

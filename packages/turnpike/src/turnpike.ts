@@ -245,12 +245,14 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
   const rotate = (): Promise<unknown> =>
     current.identity.rotateKeys(KEY_AGE_MS).catch((error: unknown) => onError(error, { rotation: 'signing keys' }))
   const rotation = setInterval(() => void rotate(), DAY_MS).unref()
-  /** Gateways of earlier configurations, as long as requests of theirs run. */
-  const retired = new Set<Gateway>()
-  const retire = ({ gateway, prices }: Composed): void => {
-    if (prices !== current.prices) prices.close?.()
-    retired.add(gateway)
-    void gateway.drain(LONGEST_MS).then(() => retired.delete(gateway))
+  /** Those of earlier configurations, as long as requests or replies of theirs run. */
+  const retired = new Set<Composed>()
+  const drain = ({ gateway, platform }: Composed, ms?: number): Promise<unknown> =>
+    Promise.all([gateway.drain(ms), platform.drain(ms)])
+  const retire = (before: Composed): void => {
+    if (before.prices !== current.prices) before.prices.close?.()
+    retired.add(before)
+    void drain(before, LONGEST_MS).then(() => retired.delete(before))
   }
   const servable: Servable = {
     handle(exchange) {
@@ -280,7 +282,7 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
       return next
     },
     async close() {
-      await Promise.all([current.gateway, ...retired].map((gateway) => gateway.drain()))
+      await Promise.all([current, ...retired].map((one) => drain(one)))
       current.prices.close?.()
       clearInterval(rotation)
       await leftovers.end()

@@ -1,32 +1,58 @@
-import { useRef } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type { Action } from '@turnpike/ui'
 import type { Conversation } from './conversation-store.js'
 import { messageField } from './conversation-store.js'
 import { setUnsent, unsentOf } from './unsent.js'
 
-/** Where the next message is typed. Enter sends it, Shift and Enter make a new line. */
+/** Where the next message is typed, or an earlier one is changed. Enter sends it, Shift and Enter make a new line. */
 export function Composer({
   projectId,
-  conversation: { reply, send, stop },
+  conversation: { isWriting, edited, send },
+  stopping,
   onAskAgain,
+  children,
 }: {
   projectId: string
   conversation: Conversation
+  stopping: Action<[]>
   /** Absent where there is nothing to answer again. */
   onAskAgain: (() => void) | undefined
+  /** What stands above it. */
+  children: ComponentChildren
 }) {
   const area = useRef<HTMLTextAreaElement>(null)
-  const field = messageField(projectId)
+  const field = messageField(projectId, edited.value)
   const text = unsentOf(field)?.text ?? ''
-  const isWriting = reply.value !== undefined
+  const isChange = edited.value !== undefined
+  useEffect(() => {
+    if (isChange) area.current!.focus()
+  }, [edited.value])
+  const giveUp = (): void => {
+    setUnsent(field, undefined)
+    edited.value = undefined
+    area.current!.focus()
+  }
   return (
     <form
       class="composer"
       onSubmit={(event) => {
         event.preventDefault()
-        if (!isWriting) void send()
+        if (!isWriting.value) void send()
         area.current!.focus()
       }}
     >
+      {children}
+      {isChange && (
+        <p class="spread small">
+          <span>
+            <b>You change an earlier message.</b> It is sent as a new one and billed again; what is above stays.
+          </span>
+          <button type="button" class="link" onClick={giveUp}>
+            Do not change it
+          </button>
+        </p>
+      )}
       <textarea
         ref={area}
         aria-label="Message"
@@ -36,6 +62,7 @@ export function Composer({
         value={text}
         onInput={(event) => setUnsent(field, { text: event.currentTarget.value })}
         onKeyDown={(event) => {
+          if (event.key === 'Escape' && isChange) giveUp()
           // An input method takes Enter for itself.
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
           event.preventDefault()
@@ -52,16 +79,17 @@ export function Composer({
               Ask again
             </button>
           )}
-          {isWriting ? (
+          {isWriting.value ? (
             <button
               key="stop"
               type="button"
+              aria-disabled={stopping.busy}
               onClick={() => {
-                stop()
+                stopping.run()
                 area.current!.focus()
               }}
             >
-              Stop
+              {stopping.busy ? 'Stopping…' : 'Stop'}
             </button>
           ) : (
             <button key="send" class="primary" aria-disabled={text.trim() === ''}>

@@ -1,6 +1,7 @@
 import type { Signal } from '@preact/signals'
-import { batch, signal } from '@preact/signals'
+import { batch, computed, signal } from '@preact/signals'
 import type { Schemas } from '@turnpike/client'
+import { PlatformError } from '@turnpike/client'
 import { turnpike, whenSignedOut } from '../turnpike.js'
 import { setUnsent, unsentOf } from './unsent.js'
 
@@ -13,24 +14,23 @@ const PER_PAGE = 30
 /** Milliseconds between two changes of a reply: tokens come faster than a page with a long text can be laid out. */
 const SHOW_MS = 50
 
-/** A reply that is being written. */
+/** Milliseconds after which a reply is read again that is being written, and is not streamed to this page. */
+const POLL_MS = 1_000
+
+/** A reply that is streamed to this page. */
 export interface Reply {
   /** Undefined until the platform has accepted the request. */
   id: string | undefined
   text: string
+  thinking: string
 }
 
-/** How the last reply ended. */
+/** What the last request for a reply came to; how a reply ended is told by its message. */
 export interface Outcome {
-  /**
-   * `whole`; `stopped` by the user or `broken` off after its beginning; `unanswered` = none began, but the message is stored; `unsent` = the
-   * message is not stored either.
-   */
-  kind: 'whole' | 'stopped' | 'broken' | 'unanswered' | 'unsent'
+  /** `replied` = there is a reply; `unanswered` = none began, but the message is stored; `unsent` = the message is not stored either. */
+  kind: 'replied' | 'unanswered' | 'unsent'
   /** What went wrong, if anything did. */
   error?: unknown
-  /** Why the model ended, such as `length`. */
-  finish?: string | undefined
 }
 
 /** A conversation as the page shows it. It goes on when the page shows something else, until somebody signs out. */
@@ -40,25 +40,34 @@ export interface Conversation {
   /** The `after` of the messages before those; undefined where there are none. */
   earlier: Signal<string | undefined>
   reply: Signal<Reply | undefined>
+  /** Whether a reply is being written, for this page or another one. */
+  isWriting: { readonly value: boolean }
   outcome: Signal<Outcome | undefined>
-  /** Reads the last messages, unless that is under way. */
+  /** The text of an earlier message that is being changed, to be sent as a new one. */
+  edited: Signal<string | undefined>
+  /** Reads the last messages, unless that is under way, and goes on with replies that are being written. */
   read(): Promise<void>
   readEarlier(): Promise<void>
   /** Sends what was typed, and streams the reply. */
   send(): Promise<void>
   /** Streams another reply to the last message of the user. */
   askAgain(): Promise<void>
-  stop(): void
+  /** Stops the replies that are being written. */
+  stop(): Promise<void>
   clear(): Promise<void>
 }
 
-/** What is typed as the next message, as a field of unsent.ts. */
-export const messageField = (projectId: string): string => `message in ${projectId}`
+/** What is typed as the next message, or as a changed one, as a field of unsent.ts. */
+export const messageField = (projectId: string, edited: string | undefined): string =>
+  `${edited === undefined ? 'message' : 'change'} in ${projectId}`
 
 const stores = new Map<string, Conversation>()
+/** Ends what the stores do when nobody is signed in. */
+let ending = new AbortController()
 
 whenSignedOut(() => {
-  for (const { stop } of stores.values()) stop()
+  ending.abort()
+  ending = new AbortController()
   stores.clear()
 })
 
@@ -71,62 +80,107 @@ export function conversationOf(projectId: string): Conversation {
   return made
 }
 
+const isRunning = ({ state }: Message): boolean => state === 'running'
+const isGone = (error: unknown): boolean => error instanceof PlatformError && error.status === 404
+
 function createConversation(projectId: string): Conversation {
   const params = { id: projectId }
-  const field = messageField(projectId)
+  const { signal: left } = ending
   const messages = signal<readonly Message[] | undefined>(undefined)
   const earlier = signal<string | undefined>(undefined)
   const reply = signal<Reply | undefined>(undefined)
   const outcome = signal<Outcome | undefined>(undefined)
-  let controller = new AbortController()
+  const edited = signal<string | undefined>(undefined)
+  let leaving = new AbortController()
 
-  const begun = (): Reply => reply.value!
   const page = (after?: string) =>
     turnpike.list('/api/projects/{id}/conversation', {
       params,
       query: { limit: PER_PAGE, ...(after !== undefined && { after }) },
     })
-  const add = (message: Message): void => {
-    messages.value = [...(messages.value ?? []).filter(({ id }) => id !== message.id), message]
+  const one = (messageId: string): Promise<Message> =>
+    turnpike.get('/api/projects/{id}/conversation/messages/{messageId}', { params: { ...params, messageId } })
+  /** Puts a message in its place, or at the end. */
+  const put = (message: Message): void => {
+    const all = messages.value ?? []
+    messages.value = all.some(({ id }) => id === message.id)
+      ? all.map((other) => (other.id === message.id ? message : other))
+      : [...all, message]
   }
   /** Empties the field, unless something else was typed meanwhile. */
-  const sent = (text: string | undefined): void => {
-    if (unsentOf(field)?.text === text) setUnsent(field, undefined)
+  const sent = (field: string, text: string | undefined): void => {
+    if (unsentOf(field)?.text !== text) return
+    setUnsent(field, undefined)
+    edited.value = undefined
   }
   let reading: Promise<void> | undefined
   const read = (): Promise<void> =>
     (reading ??= page()
-      .then(({ items, next }) =>
+      .then(({ items, next }) => {
         batch(() => {
           messages.value = items
           earlier.value = next
-        }),
-      )
+        })
+        for (const { id } of items.filter(isRunning)) void follow(id)
+      })
       .finally(() => (reading = undefined)))
+
+  const followed = new Set<string>()
+  /** Reads a reply again until it has ended, unless it is streamed to this page. */
+  const follow = async (id: string): Promise<void> => {
+    if (followed.has(id) || reply.value?.id === id) return
+    followed.add(id)
+    try {
+      for (;;) {
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+        if (left.aborted) return
+        if (document.hidden) continue
+        try {
+          const message = await one(id)
+          if (left.aborted) return
+          put(message)
+          if (isRunning(message)) continue
+          outcome.value = { kind: 'replied' }
+          return
+        } catch (error) {
+          // It did not begin, or the conversation was cleared. Whatever else is wrong may pass.
+          if (!isGone(error)) continue
+          await read()
+          outcome.value = messages.value?.at(-1)?.role === 'user' ? { kind: 'unanswered' } : undefined
+          return
+        }
+      }
+    } catch (error) {
+      outcome.value = { kind: 'replied', error }
+    } finally {
+      followed.delete(id)
+    }
+  }
 
   /** Streams a reply. @param text the message that it replies to; undefined = the last one of the user */
   const stream = async (text: string | undefined): Promise<void> => {
-    if (reply.value) return
-    controller = new AbortController()
-    const { signal } = controller
-    let finish: string | undefined
+    if (isWriting.value) return
+    leaving = new AbortController()
+    const signal = AbortSignal.any([leaving.signal, left])
+    const field = messageField(projectId, edited.value)
+    let model: string | undefined
     let written = ''
+    let thinking = ''
     let timer: ReturnType<typeof setTimeout> | undefined
     const show = (): void => {
       timer = undefined
-      reply.value = { ...begun(), text: written }
+      reply.value = { ...reply.value!, text: written, thinking }
     }
     batch(() => {
       outcome.value = undefined
-      reply.value = { id: undefined, text: '' }
+      reply.value = { id: undefined, text: '', thinking: '' }
     })
     const onResponse = ({ headers }: Response): void => {
-      const timestamp = new Date().toISOString()
       batch(() => {
         const id = headers.get('x-message-id')
-        sent(text)
-        if (id !== null && text !== undefined) add({ id, role: 'user', text, timestamp })
-        reply.value = { id: headers.get('x-reply-id') ?? undefined, text: '' }
+        if (text !== undefined) sent(field, text)
+        if (id !== null && text !== undefined) put({ id, role: 'user', text, timestamp: new Date().toISOString() })
+        reply.value = { ...reply.value!, id: headers.get('x-reply-id') ?? undefined }
       })
     }
     const request = (): AsyncIterable<Chunk> => {
@@ -140,43 +194,41 @@ function createConversation(projectId: string): Conversation {
       // What was there before tells whether a request that fails has stored the message; an older answer must not replace what is added.
       await (reading ?? (messages.value ? undefined : read()))
       signal.throwIfAborted()
-      for await (const { choices } of request()) {
-        const choice = choices[0]
-        finish = choice?.finish_reason ?? finish
-        if (!choice?.delta.content) continue
-        written += choice.delta.content
+      for await (const chunk of request()) {
+        const { content, reasoning_content } = (chunk.choices[0]?.delta ?? {}) as Record<string, string | undefined>
+        model = chunk.model
+        if (!content && !reasoning_content) continue
+        written += content ?? ''
+        thinking += reasoning_content ?? ''
         timer ??= setTimeout(show, SHOW_MS)
       }
     } catch (error) {
       failed = { error }
     }
     clearTimeout(timer)
-    const { id } = begun()
-    const kind = !failed
-      ? 'whole'
-      : id !== undefined
-        ? signal.aborted
-          ? 'stopped'
-          : 'broken'
-        : (await isStoredAfterRefusal(text))
-          ? 'unanswered'
-          : 'unsent'
+    const { id } = reply.value!
+    const isStored = id !== undefined || (await isStoredAfterRefusal(field, text))
+    // The stored one tells how it ended, and what it cost; where only the connection broke, it goes on.
+    const stored = id === undefined ? undefined : await one(id).catch(() => undefined)
+    if (left.aborted) return
     batch(() => {
-      if (id !== undefined)
-        add({
-          id,
-          role: 'assistant',
-          text: written,
-          timestamp: new Date().toISOString(),
-          ...(kind !== 'whole' && { incomplete: true as const }),
-        })
+      const shown = { role: 'assistant', text: written, timestamp: new Date().toISOString(), model } as const
+      const message =
+        stored ?? (id === undefined ? undefined : ({ ...shown, id, state: failed ? 'running' : 'done' } as Message))
+      if (message) put(message)
       reply.value = undefined
-      outcome.value = { kind, finish, ...(!signal.aborted && failed) }
+      if (message && isRunning(message)) void follow(message.id)
+      if (isWriting.value) return
+      const last = messages.value?.at(-1)?.state
+      const kind = id !== undefined || last === 'stopped' ? 'replied' : isStored ? 'unanswered' : 'unsent'
+      // Where only the connection broke, it may be whole.
+      const isFailure = last !== 'stopped' && last !== 'done' && !leaving.signal.aborted
+      outcome.value = { kind, ...(isFailure && failed) }
     })
   }
 
   /** Reads again what is stored where no reply began. The text stays typed unless it was stored as a new message. */
-  const isStoredAfterRefusal = async (text: string | undefined): Promise<boolean> => {
+  const isStoredAfterRefusal = async (field: string, text: string | undefined): Promise<boolean> => {
     const before = messages.value
     if (before) await read().catch(() => undefined)
     if (text === undefined) return true
@@ -184,15 +236,19 @@ function createConversation(projectId: string): Conversation {
     const isStored =
       before !== undefined &&
       messages.value!.some((one) => one.role === 'user' && one.text === text && !known.has(one.id))
-    if (isStored) sent(text)
+    if (isStored) sent(field, text)
     return isStored
   }
+
+  const isWriting = computed(() => reply.value !== undefined || (messages.value?.some(isRunning) ?? false))
 
   return {
     messages,
     earlier,
     reply,
+    isWriting,
     outcome,
+    edited,
     read,
     async readEarlier() {
       const { items, next } = await page(earlier.value)
@@ -202,11 +258,25 @@ function createConversation(projectId: string): Conversation {
       })
     },
     async send() {
-      const text = unsentOf(field)?.text ?? ''
+      const text = unsentOf(messageField(projectId, edited.value))?.text ?? ''
       if (text.trim() !== '') await stream(text)
     },
     askAgain: () => stream(undefined),
-    stop: () => controller.abort(),
+    async stop() {
+      const streamed = reply.value
+      // A reply that has not begun is known to the platform alone.
+      const known = streamed?.id === undefined ? (await page()).items : (messages.value ?? [])
+      const ids = new Set([...known.filter(isRunning).map(({ id }) => id), ...(streamed?.id ? [streamed.id] : [])])
+      // Nothing is stored of it yet.
+      if (ids.size === 0) leaving.abort()
+      await Promise.all(
+        Array.from(ids, async (messageId) => {
+          const path = '/api/projects/{id}/conversation/messages/{messageId}/stop'
+          const stopped = await turnpike.post(path, { params: { ...params, messageId } })
+          if (reply.value?.id !== messageId) put(stopped)
+        }),
+      )
+    },
     async clear() {
       await turnpike.delete('/api/projects/{id}/conversation', { params })
       outcome.value = undefined

@@ -1,5 +1,5 @@
-import { signal } from '@preact/signals'
-import { whenSignedOut } from '../turnpike.js'
+import { effect, signal, untracked } from '@preact/signals'
+import { account, whenSignedOut } from '../turnpike.js'
 
 /** What was typed into a field and not sent yet. */
 export interface Unsent {
@@ -8,15 +8,53 @@ export interface Unsent {
   version?: string | undefined
 }
 
-const fields = signal<Readonly<Record<string, Unsent>>>({})
+type Fields = Readonly<Record<string, Unsent>>
 
-whenSignedOut(() => (fields.value = {}))
+/** Where the tab keeps it, with whose it is: after a reload, somebody else may be signed in. */
+const KEY = 'turnpike-unsent'
 
-/** What was typed into a field. It stays when the page changes, until it is sent, or the tab is closed. */
+const fields = signal<Fields>({})
+/** Whose the fields are. */
+let owner: string | undefined
+
+/** What the tab has kept of a user; nothing where it can keep nothing. */
+function kept(userId: string): Fields {
+  try {
+    const { user, fields } = JSON.parse(sessionStorage.getItem(KEY) ?? '{}') as { user?: string; fields?: Fields }
+    return user === userId ? (fields ?? {}) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Replaces what was typed, here and in the tab. */
+function keep(changed: Fields): void {
+  fields.value = changed
+  try {
+    if (Object.keys(changed).length === 0) sessionStorage.removeItem(KEY)
+    else sessionStorage.setItem(KEY, JSON.stringify({ user: owner, fields: changed }))
+  } catch {
+    // It is full, or forbidden: then a reload forgets what was typed last.
+  }
+}
+
+effect(() => {
+  const id = account.value?.id
+  if (id === undefined || id === owner) return
+  owner = id
+  untracked(() => (fields.value = kept(id)))
+})
+
+whenSignedOut(() => {
+  owner = undefined
+  keep({})
+})
+
+/** What was typed into a field. It stays when the page changes or is loaded again, until it is sent, or the tab is closed. */
 export const unsentOf = (field: string): Unsent | undefined => fields.value[field]
 
 /** Keeps what was typed into a field. @param unsent undefined once it was sent or given up */
 export function setUnsent(field: string, unsent: Unsent | undefined): void {
   const { [field]: _, ...others } = fields.value
-  fields.value = unsent === undefined ? others : { ...others, [field]: unsent }
+  keep(unsent === undefined ? others : { ...others, [field]: unsent })
 }

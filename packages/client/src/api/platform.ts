@@ -555,10 +555,50 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Adds a message to the conversation of a project. With Accept: text/event-stream, the reply of the assistant is streamed and stored.
+         * Adds a message to the conversation of a project. With Accept: text/event-stream, the reply of the assistant is streamed and stored; it goes on where the caller leaves.
          * @description For whoever is signed in.
          */
         post: operations["conversations.send"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{id}/conversation/messages/{messageId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One message, with what has come of a reply that is being written: read it again while its state is `running`.
+         * @description For whoever is signed in.
+         */
+        get: operations["conversations.message"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{id}/conversation/messages/{messageId}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stops a reply that is being written, within two seconds. What came of it is kept, and charged.
+         * @description For whoever is signed in.
+         */
+        post: operations["conversations.stop"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1089,8 +1129,14 @@ export interface components {
             text: string;
             /** Format: date-time */
             timestamp: string;
-            /** @constant */
-            incomplete?: true;
+            /** @enum {string} */
+            state?: "running" | "done" | "stopped" | "failed";
+            thinking?: string;
+            model?: string;
+            finish_reason?: string;
+            prompt_tokens?: number;
+            completion_tokens?: number;
+            cost_usd?: number;
         };
         Conversation: {
             /** Format: uuid */
@@ -1450,6 +1496,16 @@ export interface components {
         };
         /** @description Resource not found. */
         Error404: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The reply was stopped before it began. */
+        Error409: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
                 [name: string]: unknown;
@@ -2885,10 +2941,71 @@ export interface operations {
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
             408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             429: components["responses"]["Error429"];
             500: components["responses"]["Error500"];
             502: components["responses"]["Error502"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "conversations.message": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "conversations.stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                messageId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
             503: components["responses"]["Error503"];
         };
     };
@@ -2919,6 +3036,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             429: components["responses"]["Error429"];
             500: components["responses"]["Error500"];
             502: components["responses"]["Error502"];

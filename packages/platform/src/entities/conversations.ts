@@ -2,20 +2,19 @@ import type { Entry, Key, KV } from '@turnpike/core'
 import { getUser } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
 import { counting, growth, ownedKey, pageBelow, repeated, uuidv7 } from '@turnpike/core/internal'
-import type { Project } from '../schemas.js'
+import type * as v from 'valibot'
+import { RUNNING_REPLIES } from '../conventions.js'
+import { tooManyReplies } from '../errors.js'
+import type { Message as MessageSchema, Project } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import { newestFirst } from './pages.js'
 import type { StoredProject } from './projects.js'
 import { commitInProject, inProject, ofOwner, ownProject, projectView, withProject } from './projects.js'
 import { finishPurge, purgeOf } from './purges.js'
 
-/** spec.md, "Message". */
-export type Message = {
-  id: string
-  role: 'user' | 'assistant' | 'system'
-  text: string
-  timestamp: string
-  /** True for a reply that is being written, or that broke off; absent otherwise. */
+/** spec.md, "Message", as stored. A reply that is `running` has its text in parts (replies.ts). */
+export type Message = v.InferOutput<typeof MessageSchema> & {
+  /** Of an earlier version, for a reply that is being written, or that broke off. */
   incomplete?: true
 }
 
@@ -27,6 +26,19 @@ export type Conversation = {
   thread: string
 }
 
+/**
+ * A reply that is being written, as stored under `reply/<id>` until it ends. Who ends it deletes this entry, so that it ends once: its process, or
+ * whoever sees that the process is gone.
+ */
+export type RunningReply = {
+  user_id: string
+  conversation: Conversation
+  /** The time in milliseconds until which its process has it; the process sets it ahead while it lives. */
+  until: number
+  /** Whether the user has stopped it. */
+  stopped?: true
+}
+
 /** What a message is about to be written into. */
 interface Open {
   project: Entry<StoredProject>
@@ -35,7 +47,8 @@ interface Open {
 
 const conversationKey = (projectId: string): Key => inProject(projectId, 'conversation')
 const threadKey = ({ project_id, thread }: Conversation): Key => inProject(project_id, 'message', thread)
-const messageKey = (conversation: Conversation, id: string): Key => [...threadKey(conversation), id]
+export const messageKey = (conversation: Conversation, id: string): Key => [...threadKey(conversation), id]
+export const runningKey = (replyId: string): Key => ['reply', replyId]
 
 /** The conversation of a project of the user, which is made at its first use. @throws ApiError 404 */
 async function open(kv: KV, userId: string, projectId: string, now: number): Promise<Open> {
@@ -50,7 +63,7 @@ async function open(kv: KV, userId: string, projectId: string, now: number): Pro
       { key: ['conversation', id], value: { user_id: userId, project_id: value.id } },
     ]
     const { check, sum } = await counting(kv, ownedKey(userId), growth(set))
-    await commitInProject(kv, project, {
+    await commitInProject(kv, project, 'conversation', {
       check: [{ key: conversationKey(value.id), version: null }, ...check],
       set,
       sum,
@@ -90,7 +103,7 @@ export async function clearConversation(kv: KV, userId: string, projectId: strin
     const { key, value, version } = conversation
     const thread = uuidv7(now)
     const purge = purgeOf(value.thread, { user_id: userId, prefix: threadKey(value) })
-    const cleared = await commitInProject(kv, project, {
+    const cleared = await commitInProject(kv, project, 'conversation', {
       check: [{ key, version }],
       set: [{ key, value: { ...value, thread } }, purge],
     })
@@ -101,49 +114,37 @@ export async function clearConversation(kv: KV, userId: string, projectId: strin
 /**
  * Adds messages to a conversation, in one commit.
  * @param options.bytes bytes of data in all that the user may have
+ * @param options.until as of {@link RunningReply}, for a reply that is `running` among them
  * @returns the project, the conversation as it was then, and the messages
- * @throws ApiError 404, 403 where it would be more than `bytes`
+ * @throws ApiError 404, 403 where it would be more than `bytes`, 429 where the user has {@link RUNNING_REPLIES}
  */
 export async function addMessages(
   kv: KV,
   userId: string,
   projectId: string,
-  added: Pick<Message, 'role' | 'text' | 'incomplete'>[],
-  { bytes, now }: { bytes: number; now: number },
+  added: Pick<Message, 'role' | 'text' | 'state'>[],
+  { bytes, until = 0, now }: { bytes: number; until?: number; now: number },
 ): Promise<{ project: Project; conversation: Conversation; messages: Message[] }> {
   const timestamp = new Date(now).toISOString()
   const messages = added.map((message): Message => ({ id: uuidv7(now), timestamp, ...message }))
+  const reply = messages.find(({ state }) => state === 'running')
   return repeated(`data ${userId}`, async () => {
     const [{ project, conversation }, entry] = await Promise.all([
       open(kv, userId, projectId, now),
       kv.get<Counts>(ownedKey(userId)),
     ])
     const { key, value, version } = conversation
+    if (reply && (entry?.value['replies'] ?? 0) >= RUNNING_REPLIES) throw tooManyReplies()
+    const running = { user_id: userId, conversation: value, until } satisfies RunningReply
     const set = messages.map((message) => ({ key: messageKey(value, message.id), value: message }))
-    const { check, sum } = await counting(kv, ownedKey(userId), growth(set), { limits: { bytes }, entry })
-    const written = await commitInProject(kv, project, { check: [{ key, version }, ...check], set, sum })
+    const amounts = { ...growth(set), ...(reply && { replies: 1 }) }
+    const limits = { bytes, replies: RUNNING_REPLIES }
+    const { check, sum } = await counting(kv, ownedKey(userId), amounts, { limits, entry })
+    const written = await commitInProject(kv, project, 'conversation', {
+      check: [{ key, version }, ...check],
+      set: [...set, ...(reply ? [{ key: runningKey(reply.id), value: running }] : [])],
+      sum,
+    })
     return written ? { project: projectView(project.value), conversation: value, messages } : undefined
-  })
-}
-
-/**
- * Replaces a message, or with null removes it, unless the conversation was cleared or deleted meanwhile. It may be longer than the user has
- * space for: it was paid for.
- */
-export async function replaceMessage(
-  kv: KV,
-  userId: string,
-  conversation: Conversation,
-  id: string,
-  message: Message | null,
-): Promise<void> {
-  const key = messageKey(conversation, id)
-  await repeated(`data ${userId}`, async () => {
-    const [project, entry] = await withProject(kv, conversation.project_id, key)
-    if (!project || !entry) return {}
-    const set = message ? [{ key, value: message }] : []
-    const { check, sum } = await counting(kv, ownedKey(userId), growth(set, [entry]))
-    const commit = { check: [{ key, version: entry.version }, ...check], set, sum, del: message ? [] : [key] }
-    return (await commitInProject(kv, project, commit)) ? {} : undefined
   })
 }

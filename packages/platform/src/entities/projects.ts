@@ -43,11 +43,18 @@ export const inProject = (id: string, ...path: string[]): Key => ['in-project', 
 /** The counter of the tasks of a project. Those of all projects of a user are counted as well ({@link ownedKey}). */
 export const tasksKey = (id: string): Key => inProject(id, 'task-count')
 
-/** The counter of the changes of what belongs to a project of a user. Its version is that of each list of the project. */
-const changesKey = (userId: string, id: string): Key => ['project-changes', userId, id]
-/** What a commit that changes something of a project adds. */
-const changeOf = (userId: string, id: string): NonNullable<Commit['sum']> => [
-  { key: changesKey(userId, id), add: { changes: 1 } },
+/** What of a project has a version: its tasks with their results, and its conversation. */
+export type Versioned = 'tasks' | 'conversation'
+/** The counter of the changes of a part of a project. Its version is that of the part. */
+const changesKey = ({ user_id, id }: Pick<Project, 'user_id' | 'id'>, of: Versioned): Key => [
+  'project-changes',
+  user_id,
+  id,
+  of,
+]
+/** What a commit that changes a part of a project adds. */
+const changeOf = (project: Pick<Project, 'user_id' | 'id'>, of: Versioned): NonNullable<Commit['sum']> => [
+  { key: changesKey(project, of), add: { changes: 1 } },
 ]
 
 /**
@@ -115,19 +122,21 @@ export async function withProject<T>(
 
 /**
  * Commits writes of what belongs to a project, as long as the project is as it was read. So nothing is written into one that is deleted.
+ * @param of the part of it that changes
  * @returns false where it was changed or deleted meanwhile, or another check failed: read it again
  */
 export const commitInProject = (
   kv: KV,
-  { key, version, value: { user_id, id } }: Entry<StoredProject>,
+  { key, version, value }: Entry<StoredProject>,
+  of: Versioned,
   { check = [], sum = [], ...commit }: Commit,
 ): Promise<boolean> =>
-  kv.commit({ ...commit, check: [...check, { key, version }], sum: [...sum, ...changeOf(user_id, id)] })
+  kv.commit({ ...commit, check: [...check, { key, version }], sum: [...sum, ...changeOf(value, of)] })
 
-/** The version of what belongs to a project of the user, which each change of it replaces; null where the user has no such project. */
-export async function projectVersion(kv: KV, userId: string, projectId: string): Promise<string | null> {
+/** The version of a part of a project of the user, which each change of it replaces; null where the user has no such project, or nothing of that. */
+export async function projectVersion(kv: KV, userId: string, projectId: string, of: Versioned): Promise<string | null> {
   const id = idOf(projectId)
-  return id === null ? null : ((await kv.get(changesKey(userId, id)))?.version ?? null)
+  return id === null ? null : ((await kv.get(changesKey({ user_id: userId, id }, of)))?.version ?? null)
 }
 
 /** The version of the list of a user's projects, which each change of one replaces; null where there was never one. */
@@ -161,7 +170,7 @@ export async function createProject(
         counting(kv, ownedKey(userId), growth(set), { limits: { bytes } }),
       ]),
     )
-    const stored = await kv.commit({ check, set, sum: [...sum, ...changeOf(userId, project.id)] })
+    const stored = await kv.commit({ check, set, sum: [...sum, ...changeOf(project, 'tasks')] })
     return stored ? projectView(project) : undefined
   })
 }
@@ -218,7 +227,7 @@ export async function deleteProject(kv: KV, userId: string, id: string, act: Act
     })
     const deleted = await kv.commit({
       check: [{ key, version }, { key: tasksKey(value.id), version: tasks?.version ?? null }, ...check],
-      del: [key, index.key, changesKey(userId, value.id)],
+      del: [key, index.key, changesKey(value, 'tasks'), changesKey(value, 'conversation')],
       set: [purge, ...audit('project.delete', value.id, act)],
       sum: [{ key: slotsKey(userId), add: { projects: -1, agents: -value.agents } }, ...sum],
     })

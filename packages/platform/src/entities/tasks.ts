@@ -87,7 +87,7 @@ export async function createTask(
       { key: taskKey(project_id, task.id), value: task },
     ]
     const counts = await countTask(kv, project, set, limits)
-    return (await commitInProject(kv, project, { set, ...counts })) ? taskView(task) : undefined
+    return (await commitInProject(kv, project, 'tasks', { set, ...counts })) ? taskView(task) : undefined
   })
 }
 
@@ -202,7 +202,7 @@ async function changeTask(
       del: isSame ? [] : resultOf(before).map((result) => result.key),
       sum: counts.sum,
     }
-    return (await commitInProject(kv, project, commit)) ? outcomes : undefined
+    return (await commitInProject(kv, project, 'tasks', commit)) ? outcomes : undefined
   })
 }
 

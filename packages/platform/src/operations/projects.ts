@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { jsonArray, Paging } from '@turnpike/http'
 import { NEW_PROJECT } from '../conventions.js'
 import type { Paging as PagingInput } from '../entities/pages.js'
-import type { ProjectFields } from '../entities/projects.js'
+import type { ProjectFields, Versioned } from '../entities/projects.js'
 import {
   createProject,
   deleteProject,
@@ -42,8 +42,8 @@ export function projectOperations({ kv, teams, dataBytes, logsOwn, now }: Parts,
     listVersion: (userId: string) => projectsVersion(kv, userId),
     /** @param foreign the status of the error for somebody else's; default 404. @throws ApiError 404 where there is none */
     get,
-    /** The version of what belongs to a project; null where the user has no such project. */
-    version: (userId: string, id: string) => projectVersion(kv, userId, id),
+    /** The version of a part of a project; null where the user has no such project, or nothing of that. */
+    version: (userId: string, id: string, of: Versioned) => projectVersion(kv, userId, id, of),
     /** Changes the given fields. @throws ApiError 404, 403 for somebody else's, 403 where the plan has no agents for another team, or no space for its data */
     async update(userId: string, id: string, fields: Partial<ProjectFields>) {
       const { team_type } = fields

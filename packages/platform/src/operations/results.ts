@@ -27,7 +27,7 @@ export const resultsList = (results: ResultOperations, projects: ProjectOperatio
     output: v.array(Result),
     errors: [404],
     answerHeaders: ['Link'],
-    version: (caller, { query }) => projects.version(caller!.user.id, query.projectId),
+    version: (caller, { query }) => projects.version(caller!.user.id, query.projectId, 'tasks'),
     run: (caller, { query }, call) =>
       jsonArray(query, call, (page) => results.list(caller!.user.id, query.projectId, page)),
   })

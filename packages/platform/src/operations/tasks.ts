@@ -126,7 +126,7 @@ export const tasksList = (tasks: TaskOperations, projects: ProjectOperations) =>
     output: v.array(Task),
     errors: [404],
     answerHeaders: ['Link'],
-    version: (caller, { query }) => projects.version(caller!.user.id, query.projectId),
+    version: (caller, { query }) => projects.version(caller!.user.id, query.projectId, 'tasks'),
     run: (caller, { query }, call) =>
       jsonArray(query, call, (page) => tasks.list(caller!.user.id, query.projectId, page)),
   })

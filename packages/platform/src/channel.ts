@@ -1,0 +1,57 @@
+/** Hands values from one who makes them to one who reads them, who may leave. */
+export interface Channel<T> {
+  /** Resolves when the reader has room for more, or has left. */
+  push(value: T): Promise<void>
+  /** Nothing follows. @param failure what the reader gets after the values that it has not read yet */
+  end(failure?: { error: unknown }): void
+  /** Its `return()` leaves. */
+  reader: AsyncIterableIterator<T, undefined>
+}
+
+/** @param most values that wait for the reader */
+export function channel<T>(most: number): Channel<T> {
+  const values: T[] = []
+  const state: { ended?: { failure: { error: unknown } | undefined }; hasLeft: boolean } = { hasLeft: false }
+  /** Wakes the one side that waits for the other. */
+  let wake: (() => void) | undefined
+  const changed = (): void => {
+    wake?.()
+    wake = undefined
+  }
+  const change = (): Promise<void> => new Promise((resolve) => (wake = resolve))
+  const done = { done: true, value: undefined } as const
+  return {
+    async push(value) {
+      if (state.hasLeft || state.ended) return
+      values.push(value)
+      changed()
+      while (values.length >= most && !state.hasLeft && !state.ended) await change()
+    },
+    end(failure) {
+      state.ended ??= { failure }
+      changed()
+    },
+    reader: {
+      async next() {
+        while (values.length === 0 && !state.ended && !state.hasLeft) await change()
+        if (state.hasLeft) return done
+        if (values.length > 0) {
+          const value = values.shift()!
+          changed()
+          return { done: false, value }
+        }
+        if (state.ended?.failure) throw state.ended.failure.error
+        return done
+      },
+      async return() {
+        state.hasLeft = true
+        values.length = 0
+        changed()
+        return done
+      },
+      [Symbol.asyncIterator]() {
+        return this
+      },
+    },
+  }
+}
