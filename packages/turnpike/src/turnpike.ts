@@ -1,5 +1,15 @@
-import type { BlobStore, GatewayKeys, KV, PriceSource, RateLimiter, Router, UsageLedger } from '@turnpike/core'
+import type {
+  BlobStore,
+  GatewayKeys,
+  KV,
+  PriceSource,
+  Provider,
+  RateLimiter,
+  Router,
+  UsageLedger,
+} from '@turnpike/core'
 import { gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
+import { invalid } from '@turnpike/core/internal'
 import { dashboardFiles, dashboardHeaders } from '@turnpike/dashboard'
 import { docsFiles, docsHeaders } from '@turnpike/dashboard/docs'
 import { consoleFiles, consoleHeaders } from '@turnpike/example-console'
@@ -9,7 +19,7 @@ import { gatewayDocument, openapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Servable, Shells } from '@turnpike/http'
 import { assetRoutes, shells } from '@turnpike/http'
-import type { Platform, PlatformOptions } from '@turnpike/platform'
+import type { Platform, PlatformOptions, Sealing } from '@turnpike/platform'
 import {
   createPlatform,
   fixedTeams,
@@ -18,22 +28,37 @@ import {
   limitGuesses,
   passwordAuth,
   scryptHasher,
+  sealing,
 } from '@turnpike/platform'
 import { openapi as platformOpenapi, platformDocument } from '@turnpike/platform/openapi'
+import type { Deployment } from '@turnpike/providers'
 import { createRouter, fetchTransport } from '@turnpike/providers'
-import { checkConfig } from './config/check.js'
+import { checkConfig, sourceOf } from './config/check.js'
+import type { ProviderSettings } from './config/providers.js'
 import type { Config, ConfigInput } from './config/schema.js'
 import type { Tree } from './config/tree.js'
 import { openFiles } from './files.js'
 import { firstStart } from './first-start.js'
 import { finishLeftovers } from './leftovers.js'
+import { groupRoutes } from './overlay/groups.js'
+import type { Administered } from './overlay/operations.js'
+import { orInvalid } from './overlay/operations.js'
+import { priceRoutes } from './overlay/prices.js'
+import { configuredView, providerRoutes, storedView } from './overlay/providers.js'
+import type { ReadOverlay } from './overlay/read.js'
+import { faultsOf, nobody, pricesOver, readEntries } from './overlay/read.js'
+import type { Decide, Overlay, StoredProvider } from './overlay/store.js'
+import { changeOverlay, lastChange, readOverlay, rewrite } from './overlay/store.js'
 import { openPrices } from './prices.js'
-import { createProviders, geminiAudio } from './providers.js'
+import type { ProviderMaker } from './providers.js'
+import { createProviders, geminiAudio, hasAudio, isSimulated, needProvider, providerMaker } from './providers.js'
 import { openStore } from './storage.js'
 
 const DAY_MS = 86_400_000
 /** How old the key that signs access tokens gets before the next one takes its place, in milliseconds. */
 const KEY_AGE_MS = 30 * DAY_MS
+/** How often a process looks whether another one has changed the overlay, in milliseconds: all follow within five seconds. */
+const FOLLOW_MS = 2_000
 
 /** What a host adds to a configuration. */
 export interface Host {
@@ -48,6 +73,11 @@ export interface Host {
 /** What one configuration makes of the parts that stay. */
 interface Composed {
   config: Config
+  overlay: Overlay
+  read: ReadOverlay
+  sealing: Sealing
+  made: ProviderMaker['made']
+  /** Those of the configuration, without the overlay's. */
   prices: PriceSource & { close?(): void }
   router: Router
   gateway: Gateway
@@ -139,10 +169,17 @@ type Parts = Required<Omit<Host, 'onRequest'>> &
     blobs: BlobStore
     keys: GatewayKeys
     ledger: UsageLedger
+    /** The current prices of the configuration. */
+    currentPrices: PriceSource
+    changeOverlay(decide: Decide): Promise<ReadOverlay>
   }
 
-/** Makes the handlers of a configuration. @param before what is replaced */
-async function compose(config: Config, parts: Parts, before?: Composed): Promise<Composed> {
+/**
+ * Makes the handlers of a configuration and its overlay. Providers whose settings are as before stay, with their health. What of the overlay cannot be
+ * used is left out.
+ * @param before what is replaced
+ */
+async function compose(config: Config, parts: Parts, overlay: Overlay, before?: Composed): Promise<Composed> {
   const { kv, rateLimiter, blobs, keys, ledger, events, onError, onRequest } = parts
   const { server, routing, keyLimits, balancePolicy, cors, transport = fetchTransport() } = config
   const { baseUrl, trustedHops } = server
@@ -152,8 +189,47 @@ async function compose(config: Config, parts: Parts, before?: Composed): Promise
     before?.config.prices === config.prices
       ? before.prices
       : await openPrices(config.prices, (error) => onError(error, { prices: pricesName }))
-  const { providers, simulated, audio } = createProviders(config.providers, transport, prices)
-  const router = createRouter({ providers, prices, rateLimiter, ...routing })
+  const maker = providerMaker(transport, parts.currentPrices, before?.made)
+  const source = sourceOf(config)
+  // Simulations answer only where nobody has configured a provider.
+  const hasStored = overlay.entries.some(({ kind }) => kind === 'providers')
+  const configured = config.providers.filter((one) => !(hasStored && source === 'environment' && isSimulated(one)))
+  const ofConfig = createProviders(configured, maker)
+  if (!hasStored) needProvider(ofConfig)
+  const sealed = sealing(kv, config.platform.sessionSecret ?? [], 'overlay')
+  const read = await readEntries(overlay, { sealing: sealed, maker, groups: routing.groups ?? {} })
+  const entries = [
+    ...configured.map((settings, i) => ({ settings, deployment: ofConfig[i] })),
+    ...read.providers,
+  ].flatMap(({ settings, deployment }) => (settings && deployment ? { settings, deployment } : []))
+  const simulated = entries.length > 0 && entries.every(({ settings }) => isSimulated(settings))
+  const audio = entries.some(({ settings }) => hasAudio(settings))
+  const router = createRouter({
+    providers: entries.length > 0 ? entries.map(({ deployment }) => deployment) : [nobody],
+    prices: pricesOver(read.prices, prices),
+    rateLimiter,
+    ...routing,
+    groups: {
+      ...routing.groups,
+      ...Object.fromEntries(read.groups.flatMap(({ entry: { name }, group }) => (group ? [[name, group]] : []))),
+    },
+    ...(before && { replaces: before.router }),
+  })
+  const probe = async (deployment: Provider | Deployment | undefined) => {
+    const provider = deployment && 'provider' in deployment ? deployment.provider : deployment!
+    const alone = createRouter({ providers: [provider], replaces: router })
+    return { id: provider.id, probe: (await alone.probe(provider.id))! }
+  }
+  const probeSettings = (settings: ProviderSettings) =>
+    probe(orInvalid(() => providerMaker(transport, parts.currentPrices).make({ ...settings, disabled: false })))
+  const administered = (): Administered => ({
+    config,
+    source,
+    read,
+    sealing: sealed,
+    change: parts.changeOverlay,
+    probe: probeSettings,
+  })
   const {
     maxLoopDelayMs = 0,
     earlyPingMs = 0,
@@ -175,7 +251,16 @@ async function compose(config: Config, parts: Parts, before?: Composed): Promise
   }
   const gateway = createGateway({
     ...shared,
-    router,
+    router: {
+      ...router,
+      async probe(id) {
+        const stored = read.providers.find(({ entry }) => entry.name === id)
+        if (!stored) return router.probe(id)
+        if (!stored.settings) throw invalid(`The provider cannot be used: ${stored.fault}`)
+        return (await (stored.deployment ? probe(stored.deployment) : probeSettings(stored.settings))).probe
+      },
+    },
+    configured: () => [...configured.map((one) => configuredView(one, source)), ...read.providers.map(storedView)],
     keys,
     ledger,
     simulated,
@@ -186,7 +271,14 @@ async function compose(config: Config, parts: Parts, before?: Composed): Promise
     earlyPingMs: earlyPingMs || Infinity,
     onRequest: [onRequest, ownOnRequest, reports].filter((one) => one !== undefined),
     events,
-    routes: [conventionRoutes, prometheus(), openapi(), pages, docs(() => platform)],
+    routes: [
+      conventionRoutes,
+      () => [...providerRoutes(administered), ...groupRoutes(administered), ...priceRoutes(administered)],
+      prometheus(),
+      openapi(),
+      pages,
+      docs(() => platform),
+    ],
   })
   const identity = passwordAuth({
     kv,
@@ -207,7 +299,24 @@ async function compose(config: Config, parts: Parts, before?: Composed): Promise
     ...(onRequest && { onRequest }),
     routes: [platformOpenapi()],
   })
-  return { config, prices, router, gateway, platform, identity, simulated }
+  const { made } = maker
+  return { config, overlay, read, sealing: sealed, made, prices, router, gateway, platform, identity, simulated }
+}
+
+/** Tells what of the overlay is left out, and was not before. */
+function tellFaults({ read }: Composed, before?: Composed): void {
+  const told = before ? faultsOf(before.read) : []
+  for (const fault of faultsOf(read)) if (!told.includes(fault)) console.error(fault)
+}
+
+/** Encrypts with the first secret what is encrypted with another one, which can then be dropped. */
+async function reseal(kv: KV, { read, sealing }: Composed): Promise<void> {
+  for (const { entry, given, isCurrent } of read.providers)
+    if (given && !isCurrent)
+      await rewrite(kv, entry, {
+        ...(entry.value as StoredProvider),
+        sealed: await sealing.seal(JSON.stringify(given)),
+      })
 }
 
 /** The value of a setting, as a text. */
@@ -233,9 +342,31 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
   const onLost = (records: unknown): void => console.error(JSON.stringify({ lost_usage_records: records }))
   const keys = gatewayKeys(kv)
   const ledger = usageLedger(kv, { onLost })
-  const parts = { kv, rateLimiter, blobs, keys, ledger, events, onError, ...(onRequest && { onRequest }) }
+  const parts: Parts = {
+    kv,
+    rateLimiter,
+    blobs,
+    keys,
+    ledger,
+    events,
+    onError,
+    currentPrices: { table: () => current.prices.table() },
+    changeOverlay: (decide) =>
+      inTurn(async () => {
+        const next = await changeOverlay(kv, decide, async (overlay, changed) => {
+          const composed = await compose(current.config, parts, overlay, current)
+          const { fault } = composed.read[changed.kind].find(({ entry }) => entry.name === changed.name) ?? {}
+          if (fault !== undefined) throw invalid(fault)
+          return composed
+        })
+        if (next) replace(next)
+        return current.read
+      }),
+    ...(onRequest && { onRequest }),
+  }
 
-  let current = await compose(config, parts)
+  let current = await compose(config, parts, await readOverlay(kv))
+  tellFaults(current)
   const firstKey = await firstStart({ kv, ...current }, config.admin)
   const leftovers = await finishLeftovers({ kv, blobs, ledger, operations: () => current.platform.operations }, onError)
   const rotate = (): Promise<unknown> =>
@@ -252,7 +383,36 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
     handle: (exchange) => (isPlatformPath(exchange.path) ? current.platform : current.gateway).handle(exchange),
     refuse: (error) => current.gateway.refuse(error),
   }
-  let reloading: Promise<unknown> = Promise.resolve()
+  let running: Promise<unknown> = Promise.resolve()
+  /** Does something once all that was begun before has ended. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const next = running.then(work)
+    running = next.catch(() => undefined)
+    return next
+  }
+  const replace = (next: Composed): void => {
+    const before = current
+    current = next
+    retire(before)
+    tellFaults(next, before)
+    reseal(kv, next).catch((error: unknown) => onError(error, { overlay: 'encryption' }))
+  }
+  /** Takes over what another process has changed. */
+  const follow = async (): Promise<void> => {
+    if ((await lastChange(kv)) === current.overlay.change) return
+    await inTurn(async () => replace(await compose(current.config, parts, await readOverlay(kv), current)))
+  }
+  let isFollowing = true
+  const following = setInterval(() => {
+    follow().then(
+      () => (isFollowing = true),
+      (error: unknown) => {
+        // Once for as long as the store is away.
+        if (isFollowing) onError(error, { overlay: 'changes of other processes' })
+        isFollowing = false
+      },
+    )
+  }, FOLLOW_MS).unref()
 
   return {
     ...servable,
@@ -262,20 +422,17 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
     },
     firstKey,
     reload(configuration) {
-      const next = reloading.then(async () => {
-        const before = current
+      return inTurn(async () => {
         const changed = checkConfig(configuration)
-        current = await compose(changed, parts, before)
-        retire(before)
+        replace(await compose(changed, parts, await readOverlay(kv), current))
         return ofStart.filter((path) => textOf(changed, path) !== textOf(config, path))
       })
-      reloading = next.catch(() => undefined)
-      return next
     },
     async close() {
       await Promise.all([current.gateway, ...retired].map((gateway) => gateway.drain()))
       current.prices.close?.()
       clearInterval(rotation)
+      clearInterval(following)
       await leftovers.end()
       await closeFiles()
       await closeStore()

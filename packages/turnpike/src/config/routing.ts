@@ -37,7 +37,7 @@ const Members = v.pipe(
   ),
   v.minLength(1, MEMBERS),
 )
-const Group = section({
+export const Group = section({
   models: v.pipe(
     Members,
     v.description('Its models in order of preference; those with a weight that follow one another share the calls.'),
@@ -52,7 +52,7 @@ const Group = section({
   ),
   ...attemptSettings,
 })
-const NamedGroups = v.record(
+export const NamedGroups = v.record(
   word('a name without spaces'),
   v.lazy((given): typeof Group | typeof Members => (isTree(given) ? Group : Members)),
   GROUPS,
