@@ -367,6 +367,7 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
 
   let current = await compose(config, parts, await readOverlay(kv))
   tellFaults(current)
+  await reseal(kv, current)
   const firstKey = await firstStart({ kv, ...current }, config.admin)
   const leftovers = await finishLeftovers({ kv, blobs, ledger, operations: () => current.platform.operations }, onError)
   const rotate = (): Promise<unknown> =>

@@ -37,7 +37,7 @@ const Members = v.pipe(
   ),
   v.minLength(1, MEMBERS),
 )
-export const Group = section({
+const Group = section({
   models: v.pipe(
     Members,
     v.description('Its models in order of preference; those with a weight that follow one another share the calls.'),

@@ -8,7 +8,7 @@ import * as v from 'valibot'
 import { describeFaults } from '../config/faults.js'
 import type { ProviderSettings } from '../config/providers.js'
 import { ProviderEntry } from '../config/providers.js'
-import { Group, NamedGroups } from '../config/routing.js'
+import { NamedGroups } from '../config/routing.js'
 import type { Tree } from '../config/tree.js'
 import type { ProviderMaker } from '../providers.js'
 import type { Kind, Overlay, OverlayEntry, StoredProvider } from './store.js'
@@ -69,12 +69,11 @@ export function checkedSettings(given: Tree): ProviderSettings {
   return settings
 }
 
-/** A group in the form of a section. @throws Error with all that is wrong */
+/** A group that is given as a section. @throws Error with all that is wrong */
 export function checkedGroup(name: string, given: unknown): RouterGroup {
-  // As the router checks the names of those of a file, too.
-  checked(NamedGroups, { [name]: given })
-  const { models, ...options } = checked(Group, given)
-  const group: RouterGroup = { models, ...options }
+  const group = checked(NamedGroups, { [name]: given })[name] as RouterGroup | undefined
+  // Not all names can be those of settings, such as `__proto__`.
+  if (!group?.models) throw new Error(`"${name}" cannot be the name of a group`)
   createRouter({ providers: [nobody], groups: { [name]: group } })
   return group
 }
