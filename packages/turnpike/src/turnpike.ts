@@ -215,13 +215,16 @@ async function compose(config: Config, parts: Parts, overlay: Overlay, before?: 
     },
     ...(before && { replaces: before.router }),
   })
-  const probe = async (deployment: Provider | Deployment | undefined) => {
-    const provider = deployment && 'provider' in deployment ? deployment.provider : deployment!
-    const alone = createRouter({ providers: [provider], replaces: router })
-    return { id: provider.id, probe: (await alone.probe(provider.id))! }
+  const alone = (deployment: Provider | Deployment) =>
+    createRouter({ providers: [deployment], prices, replaces: router })
+  const probe = async (one: Router) => {
+    const { id } = one.state().providers[0]!
+    return { id, probe: (await one.probe(id))! }
   }
-  const probeSettings = (settings: ProviderSettings) =>
-    probe(orInvalid(() => providerMaker(transport, parts.currentPrices).make({ ...settings, disabled: false })))
+  const probeSettings = (settings: ProviderSettings) => {
+    const { make } = providerMaker(transport, parts.currentPrices)
+    return probe(orInvalid(() => alone(make({ ...settings, disabled: false })!)))
+  }
   const administered = (): Administered => ({
     config,
     source,
@@ -257,7 +260,7 @@ async function compose(config: Config, parts: Parts, overlay: Overlay, before?: 
         const stored = read.providers.find(({ entry }) => entry.name === id)
         if (!stored) return router.probe(id)
         if (!stored.settings) throw invalid(`The provider cannot be used: ${stored.fault}`)
-        return (await (stored.deployment ? probe(stored.deployment) : probeSettings(stored.settings))).probe
+        return (await (stored.deployment ? probe(alone(stored.deployment)) : probeSettings(stored.settings))).probe
       },
     },
     configured: () => [...configured.map((one) => configuredView(one, source)), ...read.providers.map(storedView)],

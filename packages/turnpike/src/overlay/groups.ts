@@ -6,9 +6,9 @@ import { route } from '@turnpike/http'
 import type { Group as RouterGroup, GroupMember } from '@turnpike/providers'
 import * as v from 'valibot'
 import type { Administered } from './operations.js'
-import { notFound, orInvalid } from './operations.js'
+import { Name, notFound, orInvalid } from './operations.js'
 import { checkedGroup, inConfiguration, withoutNull } from './read.js'
-import { ENTRY_BYTES, NAME_LENGTH } from './store.js'
+import { ENTRY_BYTES } from './store.js'
 
 const Member = v.union([v.string(), v.object({ model: v.string(), weight: v.number() })])
 const settings = {
@@ -37,7 +37,7 @@ const GroupBody = v.pipe(
   v.looseObject({ models: v.array(v.unknown()) }),
   v.description('The settings of a group, as in docs/routing.md.'),
 )
-const params = v.object({ name: v.pipe(v.string(), v.maxLength(NAME_LENGTH)) })
+const params = v.object({ name: Name })
 
 const sectionOf = (group: RouterGroup | (string | GroupMember)[]): RouterGroup =>
   Array.isArray(group) ? { models: group } : group

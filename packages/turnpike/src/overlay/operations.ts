@@ -3,11 +3,13 @@ import type { Probe } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import type { Sealing } from '@turnpike/platform'
+import * as v from 'valibot'
 import type { ProviderSource } from '../config/check.js'
 import type { ProviderSettings } from '../config/providers.js'
 import type { Config } from '../config/schema.js'
 import type { ReadOverlay } from './read.js'
 import type { Decide } from './store.js'
+import { NAME_LENGTH } from './store.js'
 
 /** The configuration and its overlay that are in force, and how to change the latter. */
 export interface Administered {
@@ -20,6 +22,9 @@ export interface Administered {
   /** Asks a provider that is not in force. */
   probe(settings: ProviderSettings): Promise<{ id: string; probe: Probe }>
 }
+
+/** The name of a group or a model in a path. */
+export const Name = v.pipe(v.string(), v.maxLength(NAME_LENGTH), v.regex(/^[^\s\p{Cc}]+$/u, 'must be without spaces'))
 
 export const notFound = (what: string): ApiError =>
   new ApiError(404, 'not_found_error', `There is no ${what} of this name in the store`, { code: 'not_found' })

@@ -7,9 +7,9 @@ import { actorOf, operation } from '@turnpike/gateway'
 import { route } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Administered } from './operations.js'
-import { notFound, orInvalid } from './operations.js'
+import { Name, notFound, orInvalid } from './operations.js'
 import { withoutNull } from './read.js'
-import { ENTRY_BYTES, NAME_LENGTH } from './store.js'
+import { ENTRY_BYTES } from './store.js'
 
 /** US dollars per million of each class of units. */
 const rates = Object.fromEntries(unitClasses.map((name) => [name, v.optional(v.number())]))
@@ -32,7 +32,7 @@ const PriceBody = v.pipe(
   v.looseObject({}),
   v.description('A row of a table of prices (docs/pricing.md): US dollars per million of each class of units.'),
 )
-const params = v.object({ model: v.pipe(v.string(), v.maxLength(NAME_LENGTH)) })
+const params = v.object({ model: Name })
 
 type StoredPrice = v.InferOutput<typeof StoredPrice>
 

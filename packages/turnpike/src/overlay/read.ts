@@ -1,6 +1,6 @@
 /** What an overlay comes to. What of it cannot be used is left out, and told. @module */
 import type { PriceRow, PriceSource, PriceTable, Provider } from '@turnpike/core'
-import { parsePrice, priceTable } from '@turnpike/core'
+import { fixedPrices, parsePrice, priceTable } from '@turnpike/core'
 import type { Sealing } from '@turnpike/platform'
 import type { Group as RouterGroup } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
@@ -44,6 +44,9 @@ export interface ReadOverlay {
 /** A router needs a provider, also where all of them are disabled or broken. This one has no models. */
 export const nobody: Provider = { id: 'none', models: async () => [] }
 
+/** What a router is made of that only checks what it is given: the built-in prices would take most of its time. */
+const trial = { providers: [nobody], prices: fixedPrices(priceTable({})) }
+
 const UNREADABLE = 'its settings cannot be decrypted: SESSION_SECRET is another one'
 
 /** Checks a value as a file's. @throws Error with all that is wrong, without secrets */
@@ -74,7 +77,7 @@ export function checkedGroup(name: string, given: unknown): RouterGroup {
   const group = checked(NamedGroups, { [name]: given })[name] as RouterGroup | undefined
   // Not all names can be those of settings, such as `__proto__`.
   if (!group?.models) throw new Error(`"${name}" cannot be the name of a group`)
-  createRouter({ providers: [nobody], groups: { [name]: group } })
+  createRouter({ ...trial, groups: { [name]: group } })
   return group
 }
 
@@ -95,7 +98,7 @@ async function readProvider(entry: OverlayEntry, sealing: Sealing, { make }: Pro
     const settings = checkedSettings(given)
     const deployment = make(settings)
     // Whatever a router would refuse of it.
-    if (deployment) createRouter({ providers: [deployment] })
+    if (deployment) createRouter({ ...trial, providers: [deployment] })
     return { settings, ...(deployment && { deployment }) }
   })
   return { ...read, given, isCurrent: opened.isCurrent }
