@@ -1,13 +1,4 @@
-import type {
-  BlobStore,
-  GatewayKeys,
-  KV,
-  PriceSource,
-  Provider,
-  RateLimiter,
-  Router,
-  UsageLedger,
-} from '@turnpike/core'
+import type { BlobStore, GatewayKeys, KV, PriceSource, RateLimiter, Router, UsageLedger } from '@turnpike/core'
 import { gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import { dashboardFiles, dashboardHeaders } from '@turnpike/dashboard'
@@ -19,7 +10,7 @@ import { gatewayDocument, openapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Servable, Shells } from '@turnpike/http'
 import { assetRoutes, shells } from '@turnpike/http'
-import type { Platform, PlatformOptions, Sealing } from '@turnpike/platform'
+import type { Platform, PlatformOptions } from '@turnpike/platform'
 import {
   createPlatform,
   fixedTeams,
@@ -28,30 +19,22 @@ import {
   limitGuesses,
   passwordAuth,
   scryptHasher,
-  sealing,
 } from '@turnpike/platform'
 import { openapi as platformOpenapi, platformDocument } from '@turnpike/platform/openapi'
-import type { Deployment } from '@turnpike/providers'
-import { createRouter, fetchTransport } from '@turnpike/providers'
-import { checkConfig, sourceOf } from './config/check.js'
-import type { ProviderSettings } from './config/providers.js'
+import { fetchTransport } from '@turnpike/providers'
+import { checkConfig } from './config/check.js'
 import type { Config, ConfigInput } from './config/schema.js'
 import type { Tree } from './config/tree.js'
 import { openFiles } from './files.js'
 import { firstStart } from './first-start.js'
 import { finishLeftovers } from './leftovers.js'
-import { groupRoutes } from './overlay/groups.js'
-import type { Administered } from './overlay/operations.js'
-import { orInvalid } from './overlay/operations.js'
-import { priceRoutes } from './overlay/prices.js'
-import { configuredView, providerRoutes, storedView } from './overlay/providers.js'
-import type { ReadOverlay } from './overlay/read.js'
-import { faultsOf, nobody, pricesOver, readEntries } from './overlay/read.js'
-import type { Decide, Overlay, StoredProvider } from './overlay/store.js'
-import { changeOverlay, lastChange, readOverlay, rewrite } from './overlay/store.js'
+import { reseal, tellFaults } from './overlay/read.js'
+import type { Overlay } from './overlay/store.js'
+import { changeOverlay, lastChange, readOverlay } from './overlay/store.js'
 import { openPrices } from './prices.js'
-import type { ProviderMaker } from './providers.js'
-import { createProviders, geminiAudio, hasAudio, isSimulated, needProvider, providerMaker } from './providers.js'
+import { geminiAudio } from './providers.js'
+import type { Routed, RoutedParts } from './routed.js'
+import { openRouter } from './routed.js'
 import { openStore } from './storage.js'
 
 const DAY_MS = 86_400_000
@@ -74,9 +57,7 @@ export interface Host {
 interface Composed {
   config: Config
   overlay: Overlay
-  read: ReadOverlay
-  sealing: Sealing
-  made: ProviderMaker['made']
+  routed: Routed
   /** Those of the configuration, without the overlay's. */
   prices: PriceSource & { close?(): void }
   router: Router
@@ -169,10 +150,7 @@ type Parts = Required<Omit<Host, 'onRequest'>> &
     blobs: BlobStore
     keys: GatewayKeys
     ledger: UsageLedger
-    /** The current prices of the configuration. */
-    currentPrices: PriceSource
-    changeOverlay(decide: Decide): Promise<ReadOverlay>
-  }
+  } & Pick<RoutedParts, 'currentPrices' | 'changeOverlay'>
 
 /**
  * Makes the handlers of a configuration and its overlay. Providers whose settings are as before stay, with their health. What of the overlay cannot be
@@ -181,7 +159,7 @@ type Parts = Required<Omit<Host, 'onRequest'>> &
  */
 async function compose(config: Config, parts: Parts, overlay: Overlay, before?: Composed): Promise<Composed> {
   const { kv, rateLimiter, blobs, keys, ledger, events, onError, onRequest } = parts
-  const { server, routing, keyLimits, balancePolicy, cors, transport = fetchTransport() } = config
+  const { server, keyLimits, balancePolicy, cors, transport = fetchTransport() } = config
   const { baseUrl, trustedHops } = server
   // Without the URL of a mirror, which may contain credentials.
   const [pricesName] = config.prices.split(':', 1)
@@ -189,50 +167,8 @@ async function compose(config: Config, parts: Parts, overlay: Overlay, before?: 
     before?.config.prices === config.prices
       ? before.prices
       : await openPrices(config.prices, (error) => onError(error, { prices: pricesName }))
-  const maker = providerMaker(transport, parts.currentPrices, before?.made)
-  const source = sourceOf(config)
-  // Simulations answer only where nobody has configured a provider.
-  const hasStored = overlay.entries.some(({ kind }) => kind === 'providers')
-  const configured = config.providers.filter((one) => !(hasStored && source === 'environment' && isSimulated(one)))
-  const ofConfig = createProviders(configured, maker)
-  if (!hasStored) needProvider(ofConfig)
-  const sealed = sealing(kv, config.platform.sessionSecret ?? [], 'overlay')
-  const read = await readEntries(overlay, { sealing: sealed, maker, groups: routing.groups ?? {} })
-  const entries = [
-    ...configured.map((settings, i) => ({ settings, deployment: ofConfig[i] })),
-    ...read.providers,
-  ].flatMap(({ settings, deployment }) => (settings && deployment ? { settings, deployment } : []))
-  const simulated = entries.length > 0 && entries.every(({ settings }) => isSimulated(settings))
-  const audio = entries.some(({ settings }) => hasAudio(settings))
-  const router = createRouter({
-    providers: entries.length > 0 ? entries.map(({ deployment }) => deployment) : [nobody],
-    prices: pricesOver(read.prices, prices),
-    rateLimiter,
-    ...routing,
-    groups: {
-      ...routing.groups,
-      ...Object.fromEntries(read.groups.flatMap(({ entry: { name }, group }) => (group ? [[name, group]] : []))),
-    },
-    ...(before && { replaces: before.router }),
-  })
-  const alone = (deployment: Provider | Deployment) =>
-    createRouter({ providers: [deployment], prices, replaces: router })
-  const probe = async (one: Router) => {
-    const { id } = one.state().providers[0]!
-    return { id, probe: (await one.probe(id))! }
-  }
-  const probeSettings = (settings: ProviderSettings) => {
-    const { make } = providerMaker(transport, parts.currentPrices)
-    return probe(orInvalid(() => alone(make({ ...settings, disabled: false })!)))
-  }
-  const administered = (): Administered => ({
-    config,
-    source,
-    read,
-    sealing: sealed,
-    change: parts.changeOverlay,
-    probe: probeSettings,
-  })
+  const routed = await openRouter(config, overlay, { ...parts, transport, prices }, before)
+  const { router, simulated } = routed
   const {
     maxLoopDelayMs = 0,
     earlyPingMs = 0,
@@ -254,34 +190,19 @@ async function compose(config: Config, parts: Parts, overlay: Overlay, before?: 
   }
   const gateway = createGateway({
     ...shared,
-    router: {
-      ...router,
-      async probe(id) {
-        const stored = read.providers.find(({ entry }) => entry.name === id)
-        if (!stored) return router.probe(id)
-        if (!stored.settings) throw invalid(`The provider cannot be used: ${stored.fault}`)
-        return (await (stored.deployment ? probe(alone(stored.deployment)) : probeSettings(stored.settings))).probe
-      },
-    },
-    configured: () => [...configured.map((one) => configuredView(one, source)), ...read.providers.map(storedView)],
+    router: routed.withProbes,
+    configured: routed.configured,
     keys,
     ledger,
     simulated,
     authenticateAdmin: administrators(config.admin.token, () => platform, { kv, rateLimiter }),
-    ...(audio && geminiAudio),
+    ...(routed.audio && geminiAudio),
     ...gatewayOptions,
     maxLoopDelayMs: maxLoopDelayMs || Infinity,
     earlyPingMs: earlyPingMs || Infinity,
     onRequest: [onRequest, ownOnRequest, reports].filter((one) => one !== undefined),
     events,
-    routes: [
-      conventionRoutes,
-      () => [...providerRoutes(administered), ...groupRoutes(administered), ...priceRoutes(administered)],
-      prometheus(),
-      openapi(),
-      pages,
-      docs(() => platform),
-    ],
+    routes: [conventionRoutes, () => routed.routes, prometheus(), openapi(), pages, docs(() => platform)],
   })
   const identity = passwordAuth({
     kv,
@@ -302,24 +223,7 @@ async function compose(config: Config, parts: Parts, overlay: Overlay, before?: 
     ...(onRequest && { onRequest }),
     routes: [platformOpenapi()],
   })
-  const { made } = maker
-  return { config, overlay, read, sealing: sealed, made, prices, router, gateway, platform, identity, simulated }
-}
-
-/** Tells what of the overlay is left out, and was not before. */
-function tellFaults({ read }: Composed, before?: Composed): void {
-  const told = before ? faultsOf(before.read) : []
-  for (const fault of faultsOf(read)) if (!told.includes(fault)) console.error(fault)
-}
-
-/** Encrypts with the first secret what is encrypted with another one, which can then be dropped. */
-async function reseal(kv: KV, { read, sealing }: Composed): Promise<void> {
-  for (const { entry, given, isCurrent } of read.providers)
-    if (given && !isCurrent)
-      await rewrite(kv, entry, {
-        ...(entry.value as StoredProvider),
-        sealed: await sealing.seal(JSON.stringify(given)),
-      })
+  return { config, overlay, routed, prices, router, gateway, platform, identity, simulated }
 }
 
 /** The value of a setting, as a text. */
@@ -358,19 +262,19 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
       inTurn(async () => {
         const next = await changeOverlay(kv, decide, async (overlay, changed) => {
           const composed = await compose(current.config, parts, overlay, current)
-          const { fault } = composed.read[changed.kind].find(({ entry }) => entry.name === changed.name) ?? {}
+          const { fault } = composed.routed.read[changed.kind].find(({ entry }) => entry.name === changed.name) ?? {}
           if (fault !== undefined) throw invalid(fault)
           return composed
         })
         if (next) replace(next)
-        return current.read
+        return current.routed.read
       }),
     ...(onRequest && { onRequest }),
   }
 
   let current = await compose(config, parts, await readOverlay(kv))
-  tellFaults(current)
-  await reseal(kv, current)
+  tellFaults(current.routed.read)
+  await reseal(kv, current.routed)
   const firstKey = await firstStart({ kv, ...current }, config.admin)
   const leftovers = await finishLeftovers({ kv, blobs, ledger, operations: () => current.platform.operations }, onError)
   const rotate = (): Promise<unknown> =>
@@ -398,8 +302,8 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
     const before = current
     current = next
     retire(before)
-    tellFaults(next, before)
-    reseal(kv, next).catch((error: unknown) => onError(error, { overlay: 'encryption' }))
+    tellFaults(next.routed.read, before.routed.read)
+    reseal(kv, next.routed).catch((error: unknown) => onError(error, { overlay: 'encryption' }))
   }
   /** Takes over what another process has changed. */
   const follow = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 /** What an overlay comes to. What of it cannot be used is left out, and told. @module */
-import type { PriceRow, PriceSource, PriceTable, Provider } from '@turnpike/core'
+import type { KV, PriceRow, PriceSource, PriceTable, Provider } from '@turnpike/core'
 import { fixedPrices, parsePrice, priceTable } from '@turnpike/core'
 import type { Sealing } from '@turnpike/platform'
 import type { Group as RouterGroup } from '@turnpike/providers'
@@ -12,6 +12,7 @@ import { NamedGroups } from '../config/routing.js'
 import type { Tree } from '../config/tree.js'
 import type { ProviderMaker } from '../providers.js'
 import type { Kind, Overlay, OverlayEntry, StoredProvider } from './store.js'
+import { rewrite } from './store.js'
 
 /** An entry, and why it cannot be used. */
 interface Read {
@@ -138,6 +139,21 @@ export const faultsOf = ({ providers, groups, prices }: ReadOverlay): string[] =
     const shown = kind === 'providers' ? `${(value as StoredProvider).id} (${name})` : name
     return `The ${what} ${shown} of the store is left out: ${fault}`
   })
+
+/** Tells what is left out, and was not before. */
+export function tellFaults(read: ReadOverlay, before?: ReadOverlay): void {
+  const told = before ? faultsOf(before) : []
+  for (const fault of faultsOf(read)) if (!told.includes(fault)) console.error(fault)
+}
+
+/** Encrypts with the first secret what is encrypted with another one, which can then be dropped. */
+export async function reseal(kv: KV, { read, sealing }: { read: ReadOverlay; sealing: Sealing }): Promise<void> {
+  for (const { entry, given, isCurrent } of read.providers)
+    if (given && !isCurrent) {
+      const sealed = await sealing.seal(JSON.stringify(given))
+      await rewrite(kv, entry, { ...(entry.value as StoredProvider), sealed })
+    }
+}
 
 /** Prices of the store, before those of a source. A model that has one has none of the service tiers of the source. */
 export function pricesOver(prices: ReadPrice[], source: PriceSource): PriceSource {
