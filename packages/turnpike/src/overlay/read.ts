@@ -51,7 +51,7 @@ const trial = { providers: [nobody], prices: fixedPrices(priceTable({})) }
 const UNREADABLE = 'its settings cannot be decrypted: SESSION_SECRET is another one'
 
 /** Checks a value as a file's. @throws Error with all that is wrong, without secrets */
-export function checked<S extends v.GenericSchema>(schema: S, given: unknown): v.InferOutput<S> {
+function checked<S extends v.GenericSchema>(schema: S, given: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, given)
   if (result.success) return result.output
   throw new Error(
