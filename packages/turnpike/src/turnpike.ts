@@ -310,16 +310,19 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
     if ((await lastChange(kv)) === current.overlay.change) return
     await inTurn(async () => replace(await compose(current.config, parts, await readOverlay(kv), current)))
   }
-  let isFollowing = true
+  let hasFailed = false
+  let followed: Promise<void> | undefined
   const following = setInterval(() => {
-    follow().then(
-      () => (isFollowing = true),
-      (error: unknown) => {
-        // Once for as long as the store is away.
-        if (isFollowing) onError(error, { overlay: 'changes of other processes' })
-        isFollowing = false
-      },
-    )
+    followed ??= follow()
+      .then(
+        () => void (hasFailed = false),
+        (error: unknown) => {
+          // Once for as long as the store is away.
+          if (!hasFailed) onError(error, { overlay: 'changes of other processes' })
+          hasFailed = true
+        },
+      )
+      .finally(() => (followed = undefined))
   }, FOLLOW_MS).unref()
 
   return {
@@ -341,6 +344,7 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
       current.prices.close?.()
       clearInterval(rotation)
       clearInterval(following)
+      await followed
       await leftovers.end()
       await closeFiles()
       await closeStore()

@@ -22,7 +22,7 @@ import { ENTRY_BYTES } from './store.js'
 /** Characters that a key has at least where its last four are shown: they tell nothing of the others. */
 const LONG_KEY = 24
 
-/** Settings that say where a provider's secrets are sent. */
+/** Settings by which an administrator could have a provider's secrets sent to a host of their own. */
 const ADDRESS = ['type', 'baseURL']
 
 const isSecretAt = (path: string): boolean => isSecret(path) || path.startsWith('headers.')

@@ -66,12 +66,17 @@ describe('what is read of an overlay', () => {
       'The provider four (4) of the store is left out: openai: the option "apiKey" is not set',
       'The provider gone (5) of the store is left out: type …',
       'The provider auto (6) of the store is left out: "auto" cannot be the id of a provider',
+      'The group none of the store is left out: none.models must be a list of models, each an id or { model, weight }, and not []',
       'The group taken of the store is left out: the configuration has a group "taken" (routing.groups, MODEL_GROUPS), which prevails and is changed there',
       'The group twice of the store is left out: createRouter: groups.twice: models[1]: "m" stands there twice',
-      'The group none of the store is left out: none.models must be a list of models, each an id or { model, weight }, and not []',
       'The price p/n of the store is left out: input is -1; expected US dollars per million, 0 to 2000',
     ])
     expect(told.join()).not.toContain('key-')
+  })
+
+  it('is in the order in which providers were made, in whatever order they come', async () => {
+    const entries = await Promise.all(['3', '1', '2'].map((name) => provider(name, { type: 'ollama' })))
+    expect((await read(entries)).providers.map(({ entry }) => entry.name)).toEqual(['1', '2', '3'])
   })
 
   it('takes no path of a file, no variable and no credentials in an address', async () => {

@@ -67,9 +67,9 @@ export function checkedSettings(given: Tree): ProviderSettings {
   const { credentials } = settings as { credentials?: unknown }
   if (typeof credentials === 'string' && !/^\s*\{/.test(credentials))
     throw new Error('credentials must be the key of the service account itself, and not the path of its file')
-  // They are shown, and those of an address would be.
-  if (settings.baseURL !== undefined && (new URL(settings.baseURL).username || new URL(settings.baseURL).password))
-    throw new Error('baseURL must be without credentials: apiKey is for them')
+  // Settings are shown, but for secrets.
+  const { username = '', password = '' } = settings.baseURL === undefined ? {} : new URL(settings.baseURL)
+  if (username || password) throw new Error('baseURL must be without credentials: apiKey is for them')
   return settings
 }
 
@@ -110,7 +110,9 @@ export async function readEntries(
   { entries }: Overlay,
   { sealing, maker, groups }: { sealing: Sealing; maker: ProviderMaker; groups: object },
 ): Promise<ReadOverlay> {
-  const of = (kind: Kind) => entries.filter((entry) => entry.kind === kind)
+  // By name, which of providers is the order in which they were made: the same in all processes, as deployments are counted by it.
+  const of = (kind: Kind) =>
+    entries.filter((entry) => entry.kind === kind).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const providers: ReadProvider[] = []
   for (const entry of of('providers')) providers.push(await readProvider(entry, sealing, maker))
   return {

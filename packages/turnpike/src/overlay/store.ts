@@ -26,7 +26,6 @@ export interface OverlayEntry {
 export interface Overlay {
   /** Names the last change; absent = there was none. */
   change?: string
-  /** In the order in which they were made (providers), or of their names. */
   entries: readonly OverlayEntry[]
 }
 
