@@ -1,5 +1,5 @@
 import type { KV } from '@turnpike/core'
-import { listAudit, memoryKV } from '@turnpike/core'
+import { listAudit, memoryKV, StorageError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import type { Change, Kind } from './store.js'
 import { changeOverlay, lastChange, MOST, readOverlay, rewrite } from './store.js'
@@ -42,6 +42,20 @@ describe('the overlay', () => {
     expect(await changeOverlay(kv, () => undefined, refuse)).toBeUndefined()
     expect(await readOverlay(kv)).toEqual(before)
     expect((await listAudit(kv)).items).toHaveLength(1)
+  })
+
+  it('is not known to be changed where the store fails, which the version tells later', async () => {
+    const kv = await memoryKV()
+    const failing: KV = {
+      ...kv,
+      async commit(commit) {
+        await kv.commit(commit)
+        throw new StorageError('gone', { outcome: 'unknown' })
+      },
+    }
+    await expect(change(failing, put('fast', { models: ['m'] }))).rejects.toThrow('gone')
+    const { change: version, entries } = await readOverlay(kv)
+    expect([entries.length, version]).toEqual([1, await lastChange(kv)])
   })
 
   it('loses none of 20 changes at once, and each is decided by what is stored', async () => {
