@@ -50,7 +50,7 @@ describe('the overlay', () => {
       ...kv,
       async commit(commit) {
         await kv.commit(commit)
-        throw new StorageError('gone', { outcome: 'unknown' })
+        throw new StorageError('gone', 'unknown')
       },
     }
     await expect(change(failing, put('fast', { models: ['m'] }))).rejects.toThrow('gone')
