@@ -80,12 +80,12 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
   ['core', 'tarball', 206_000, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 197_000, () => tarball('gateway')],
+  ['gateway', 'tarball', 199_000, () => tarball('gateway')],
   ['http', 'tarball', 103_000, () => tarball('http')],
   ['platform', 'tarball', 237_000, () => tarball('platform')],
   ['providers', 'tarball', 486_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
-  ['turnpike', 'tarball', 192_000, () => tarball('turnpike')],
+  ['turnpike', 'tarball', 216_000, () => tarball('turnpike')],
 ]
 
 const rows: object[] = []

@@ -51,6 +51,16 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
     'GET /admin/users/summary',
     'GET /admin/balancer',
     'POST /admin/providers/{id}/probe',
+    'POST /admin/providers',
+    'POST /admin/providers/probe',
+    'PATCH /admin/providers/{id}',
+    'DELETE /admin/providers/{id}',
+    'GET /admin/groups',
+    'PUT /admin/groups/{name}',
+    'DELETE /admin/groups/{name}',
+    'GET /admin/prices',
+    'PUT /admin/prices/{model}',
+    'DELETE /admin/prices/{model}',
     'POST /admin/balancer/simulate',
     'GET /admin/usage',
     'GET /admin/usage/hours',
@@ -75,7 +85,7 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
     const seen: Record<number, string[]> = {}
     for (const route of routes) {
       const [method, path] = route.replace('{id}', ADMIN_ID).split(' ') as [string, string]
-      const hasBody = ['POST', 'PATCH'].includes(method)
+      const hasBody = ['POST', 'PUT', 'PATCH'].includes(method)
       const response = await fetch(server.url + path, {
         method,
         headers: { ...headers, ...(hasBody && { 'content-type': 'application/json' }) },

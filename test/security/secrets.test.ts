@@ -25,6 +25,8 @@ const secrets = {
   BOOTSTRAP_GATEWAY_KEY: 'gw-canary-bootstrap-0123456789',
   ADMIN_PASSWORD: 'canary admin password',
 }
+/** Of a provider in the store. */
+const storedKey = 'sk-canary-of-the-store-0123456789'
 /** Parts of URLs. */
 const inUrls = ['canary-base-url-openai', 'canary-base-url-anthropic', 'canary-base-url-gemini', 'canary-prices']
 /** What clients send in places for secrets, and is right nowhere. */
@@ -51,6 +53,8 @@ describe(`threat 4: secrets, on ${runtime}`, () => {
     google: fakeGoogle({ override: (request) => fault?.(request) }),
   }
   const environment: Record<string, string> = { ...secrets, LOG: 'debug' }
+  /** The address of OpenAI's fake, without credentials. */
+  let address: string
 
   const start = async (): Promise<void> => {
     server = await startServer({ ...environment, STORAGE: `fs:${folder}` })
@@ -67,6 +71,7 @@ describe(`threat 4: secrets, on ${runtime}`, () => {
     ).entries()) {
       const { url, close } = await upstream.listen()
       closers.push(close)
+      if (name === 'OPENAI') address = url + path
       environment[`${name}_BASE_URL`] = withSecret(url, i) + path
     }
     // A mirror of prices that answers nothing of use.
@@ -133,6 +138,19 @@ describe(`threat 4: secrets, on ${runtime}`, () => {
       bearer(wrongs[0]!),
       { cookie: `__Host-session=${wrongs[2]}`, 'x-api-key': wrongs[0]!, 'x-goog-api-key': wrongs[0]! },
     ]
+    const ours = { type: 'openai', id: 'stored', apiKey: storedKey, baseURL: address, models: ['gpt-4o-mini'] }
+    const { json: entry } = await send('POST', '/admin/providers', ours, admin)
+    for (const wrong of [
+      { apiKey: `${storedKey} ` },
+      { apiKey: [storedKey] },
+      { baseURL: `http://x:${storedKey}@h` },
+    ]) {
+      await send('PATCH', `/admin/providers/${entry['entry']}`, wrong, admin)
+      await send('POST', '/admin/providers', { ...ours, ...wrong }, admin)
+    }
+    await send('PATCH', `/admin/providers/${entry['entry']}`, { weight: 2 }, admin)
+    await send('POST', '/admin/providers/probe', ours, admin)
+    await send('POST', `/admin/providers/${entry['entry']}/probe`, {}, admin)
     // Every route that changes nothing, with each credential.
     for (const route of [...documented('gateway'), ...documented('platform')].filter((it) => it.startsWith('GET ')))
       for (const headers of credentials) {
@@ -154,7 +172,7 @@ describe(`threat 4: secrets, on ${runtime}`, () => {
     faults.push(() => ({ status: 200, headers: { 'content-type': 'text/html' }, body: 'no' }))
     faults.push(() => ({ status: 302, headers: { location: environment['OPENAI_BASE_URL']! }, body: '' }))
     for (fault of [undefined, ...faults])
-      for (const model of ['gpt-4o-mini', 'claude-sonnet-4-5', 'gemini-2.5-flash'])
+      for (const model of ['openai/gpt-4o-mini', 'stored/gpt-4o-mini', 'claude-sonnet-4-5', 'gemini-2.5-flash'])
         for (const stream of [false, true])
           await send('POST', '/v1/chat/completions', chat(model, { stream }), bearer(secrets.BOOTSTRAP_GATEWAY_KEY))
     for (const key of [wrongs[0]!, secrets.ADMIN_TOKEN, secrets.OPENAI_API_KEY])
@@ -182,7 +200,7 @@ describe(`threat 4: secrets, on ${runtime}`, () => {
       .filter((file) => file.isFile())
       .map((file) => readFileSync(join(file.parentPath, file.name), 'latin1'))
       .join('\n')
-    const all = [...Object.values(secrets), ...inUrls, ...wrongs, ...told]
+    const all = [...Object.values(secrets), storedKey, ...inUrls, ...wrongs, ...told]
     expect(told.length).toBeGreaterThan(8)
     const foundIn = (where: string): string[] => all.filter((secret) => where.includes(secret))
     expect(foundIn(printed.join('\n'))).toEqual([])
@@ -199,5 +217,6 @@ describe(`threat 4: secrets, on ${runtime}`, () => {
     const sent = Object.values(upstreams).flatMap(({ requests }) => requests)
     expect(sent.filter(({ path }) => /canary|key/.test(path))).toEqual([])
     expect(sent.filter(({ headers }) => JSON.stringify(headers).includes('canary')).length).toBe(sent.length)
+    expect(sent.filter(({ headers }) => JSON.stringify(headers).includes(storedKey)).length).toBeGreaterThan(10)
   })
 })

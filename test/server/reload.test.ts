@@ -1,82 +1,26 @@
-import { once } from 'node:events'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import type { IncomingMessage, Server as HttpServer } from 'node:http'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { NamedUpstream } from '../support/named-upstream.js'
+import { namedUpstream } from '../support/named-upstream.js'
 import { needs, programs } from '../support/needs.js'
 import { startRedis } from '../support/redis.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
 
-/** A provider that answers with its name, to its own key only. A stream waits for `finish` after its first piece. */
-interface Upstream {
-  name: string
-  url: string
-  sockets: number
-  server: HttpServer
-  finish(): void
-}
-
-const chunk = (content: string, finish: string | null) =>
-  `data: ${JSON.stringify({
-    id: 'x',
-    object: 'chat.completion.chunk',
-    created: 1,
-    model: 'm',
-    choices: [{ index: 0, delta: { content }, finish_reason: finish }],
-  })}\n\n`
-
-async function upstream(name: string): Promise<Upstream> {
-  let finish = (): void => undefined
-  const finished = new Promise<void>((resolve) => (finish = resolve))
-  const server = createServer((request: IncomingMessage, response) => {
-    let body = ''
-    request.on('data', (data: Buffer) => (body += data.toString()))
-    request.on('end', () => {
-      const json = (status: number, value: object): void =>
-        void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
-      if (request.headers.authorization !== `Bearer key-${name}`) return json(401, { error: { message: 'Wrong key' } })
-      if ((JSON.parse(body) as { stream?: boolean }).stream) {
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk(name, null))
-        void finished.then(() => response.end(`${chunk(name, 'stop')}data: [DONE]\n\n`))
-        return
-      }
-      const message = { role: 'assistant', content: name }
-      json(200, {
-        id: 'x',
-        object: 'chat.completion',
-        created: 1,
-        model: 'm',
-        choices: [{ index: 0, message, finish_reason: 'stop' }],
-        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-      })
-    })
-  })
-  const made: Upstream = { name, url: '', sockets: 0, server, finish }
-  server.on('connection', (socket) => {
-    made.sockets++
-    socket.on('close', () => made.sockets--)
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  made.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
-  return made
-}
-
 describe('the configuration is read again', () => {
   let folder: string
   let file: string
-  let a: Upstream
-  let b: Upstream
+  let a: NamedUpstream
+  let b: NamedUpstream
   let server: Server
 
   const write = (text: string): void => {
     writeFileSync(`${file}.next`, text)
     renameSync(`${file}.next`, file)
   }
-  const use = ({ name, url }: Upstream, more: object = {}): void =>
+  const use = ({ name, url }: NamedUpstream, more: object = {}): void =>
     write(
       JSON.stringify({
         providers: [{ type: 'openai', id: name, apiKey: `key-${name}`, baseURL: url, models: ['m'] }],
@@ -113,7 +57,7 @@ describe('the configuration is read again', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'turnpike-reload-'))
     file = join(folder, 'turnpike.config.json')
-    ;[a, b] = await Promise.all([upstream('a'), upstream('b')])
+    ;[a, b] = await Promise.all([namedUpstream('a'), namedUpstream('b')])
     use(a)
   })
   afterEach(async () => {

@@ -5,6 +5,7 @@ import { adminEvents } from './operations/admin/events.js'
 import { adminKeys, adminKeysRevoke } from './operations/admin/keys.js'
 import { adminMetrics } from './operations/admin/metrics.js'
 import { adminPricing } from './operations/admin/pricing.js'
+import type { ConfiguredProvider } from './operations/admin/providers.js'
 import { adminProviders, adminProvidersProbe } from './operations/admin/providers.js'
 import { adminUsage, adminUsageHours } from './operations/admin/usage.js'
 import { adminAudit, adminUsersSummary } from './operations/admin/users.js'
@@ -19,6 +20,8 @@ export interface GatewayParts {
   ledger: UsageLedger
   /** Undefined if the host set none. */
   events: RequestEvents | undefined
+  /** The option `configured`. */
+  configured: (() => ConfiguredProvider[]) | undefined
   /** All routes of the gateway. */
   routes: () => readonly GatewayRoute[]
   /** Number of running upstream calls of this process. */
@@ -29,9 +32,9 @@ export interface GatewayParts {
 }
 
 /** The `/admin` routes of the specification, which does not show their payloads. */
-export const adminRoutes = ({ router, kv, ledger, now }: GatewayParts): GatewayRoute[] => [
+export const adminRoutes = ({ router, kv, ledger, configured, now }: GatewayParts): GatewayRoute[] => [
   route('GET', '/admin/metrics', adminMetrics(router, kv, ledger, now)),
-  route('GET', '/admin/providers', adminProviders(router)),
+  route('GET', '/admin/providers', adminProviders(router, configured)),
   route('GET', '/admin/pricing', adminPricing(router)),
   route('GET', '/admin/users/summary', adminUsersSummary(kv, ledger)),
   route('GET', '/admin/balancer', adminBalancer(router)),

@@ -27,6 +27,7 @@ import type { OnRequest } from './on-request.js'
 import { tellEach } from './on-request.js'
 import { chatCompletions } from './operations/chat.js'
 import { createEmbeddings } from './operations/embeddings.js'
+import type { ConfiguredProvider } from './operations/admin/providers.js'
 import type { ImageOptions } from './operations/images.js'
 import { createImage } from './operations/images.js'
 import { getModel, listModels } from './operations/models.js'
@@ -123,6 +124,8 @@ export interface GatewayOptions
   onRequest?: OnRequest | OnRequest[]
   /** Keeps and publishes the last requests for `GET /admin/events`, such as `requestEvents()`. Default none. */
   events?: RequestEvents
+  /** The providers as the host has configured them, for `GET /admin/providers`: those of the router in its order, and what it leaves out. Default those of the router. */
+  configured?: () => ConfiguredProvider[]
   /** Routes beyond those of the specification, such as {@link conventionRoutes}; default none. */
   routes?: ((parts: GatewayParts) => GatewayRoute[])[]
   /** The clock, in milliseconds; default `Date.now`. */
@@ -202,6 +205,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     keys,
     ledger,
     events,
+    configured: options.configured,
     routes: () => routes,
     running: watches.running,
     stopping: stopping.signal,

@@ -2,7 +2,7 @@
 export type { GatewayParts } from './admin-routes.js'
 export { conventionRoutes } from './admin-routes.js'
 export type { Administrator, AuthenticateAdmin, Caller, SignedIn, UserCaller } from './caller.js'
-export { tokenAdmin } from './caller.js'
+export { actorOf, tokenAdmin } from './caller.js'
 export {
   ABANDONED_MS,
   AUDIO_LIMIT,
@@ -40,7 +40,10 @@ export { BalancerResponse, SimulatedChoice } from './operations/admin/balancer.j
 export { KeyList } from './operations/admin/keys.js'
 export { MetricsResponse, ProviderMetrics } from './operations/admin/metrics.js'
 export { PricingResponse } from './operations/admin/pricing.js'
-export { ConfiguredProviders, ProviderProbe } from './operations/admin/providers.js'
+export type { Access, GatewayRoute } from './operation.js'
+export { operation } from './operation.js'
+export type { ConfiguredProvider } from './operations/admin/providers.js'
+export { ConfiguredProviders, ProviderProbe, probeView } from './operations/admin/providers.js'
 export { UsageSeries, UsageTable } from './operations/admin/usage.js'
 export { AuditLog, UsersSummary } from './operations/admin/users.js'
 export { RequestEvent, requestEvents } from './request-events.js'

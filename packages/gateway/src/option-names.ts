@@ -28,6 +28,7 @@ export const optionNames: OptionNames<GatewayOptions> = {
   onError: false,
   onRequest: false,
   events: false,
+  configured: false,
   routes: false,
   now: false,
   trustedHops: false,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import type { PriceSource, Provider } from '@turnpike/core'
 import { SPEECH_MODELS, TRANSCRIPTION_MODELS } from '@turnpike/gateway'
 import type { Deployment, Transport } from '@turnpike/providers'
@@ -51,15 +52,26 @@ function serviceAccountOf(given: string | ServiceAccountKey): ServiceAccountKey 
   }
 }
 
+/** The settings by which a provider is made; the others are of its part of the load. */
+function partsOf(settings: ProviderSettings) {
+  const { disabled: _, weight, requestsPerMinute, tokensPerMinute, ...given } = settings
+  const load = {
+    ...(weight !== undefined && { weight }),
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+  }
+  return { given, load }
+}
+type Given = ReturnType<typeof partsOf>['given']
+
 /** Makes a provider. @param prices tell of newer models. @throws Error that names the setting which is wrong */
-function create(settings: ProviderSettings, ownTransport: Transport, prices: PriceSource): Provider {
-  const isSimulated = 'simulated' in settings && settings.simulated
+function create(given: Given, ownTransport: Transport, prices: PriceSource): Provider {
+  const isSimulated = 'simulated' in given && given.simulated
   const connection = isSimulated
-    ? { apiKey: 'simulated', transport: simulations[settings.type]({ remember: 0 }).transport }
+    ? { apiKey: 'simulated', transport: simulations[given.type]({ remember: 0 }).transport }
     : { transport: ownTransport }
   const maxOutput = (model: string): number | undefined =>
     limitsOf('anthropic', model, prices.table().models)?.maxOutput
-  const { disabled: _, weight: __, requestsPerMinute: ___, tokensPerMinute: ____, ...given } = settings
   switch (given.type) {
     case 'openai': {
       const { type: _, simulated: __, ...options } = given
@@ -95,41 +107,70 @@ function create(settings: ProviderSettings, ownTransport: Transport, prices: Pri
   }
 }
 
-/** The providers of a configuration that are not disabled. @throws Error with a line for each that cannot be made */
+/** A provider that was made by settings. */
+interface Made {
+  given: Given
+  transport: Transport
+  provider: Provider
+}
+
+/** Makes the providers of a configuration, whose settings say how. */
+export interface ProviderMaker {
+  /** What the router is given; undefined for one that is disabled. @throws Error that names the setting which is wrong */
+  make(entry: Provider | ProviderSettings): Provider | Deployment | undefined
+  /** What was made so far. */
+  made: Made[]
+}
+
+/** @param before what was made for an earlier configuration: of that, a provider with the same settings is taken, once */
+export function providerMaker(transport: Transport, prices: PriceSource, before: readonly Made[] = []): ProviderMaker {
+  const left = [...before]
+  const made: Made[] = []
+  return {
+    made,
+    make(entry) {
+      if (isMade(entry)) return entry
+      if (entry.disabled) return undefined
+      const { given, load } = partsOf(entry)
+      const same = left.findIndex((one) => one.transport === transport && isDeepStrictEqual(one.given, given))
+      const [one = { given, transport, provider: create(given, transport, prices) }] =
+        same < 0 ? [] : left.splice(same, 1)
+      made.push(one)
+      return { provider: one.provider, ...load }
+    },
+  }
+}
+
+/** The providers of a configuration, undefined for those that are disabled. @throws ConfigError with a line for each that cannot be made */
 export function createProviders(
   entries: readonly (Provider | ProviderSettings)[],
-  transport: Transport,
-  prices: PriceSource,
-): { providers: (Provider | Deployment)[]; simulated: boolean; audio: boolean } {
+  { make }: ProviderMaker,
+): ReturnType<ProviderMaker['make']>[] {
   const faults: string[] = []
-  let simulated = true
-  let audio = false
-  const providers = entries.flatMap((entry, i) => {
-    if (isMade(entry)) {
-      simulated = false
-      return entry
-    }
-    if (entry.disabled) return []
-    simulated &&= 'simulated' in entry && entry.simulated
-    audio ||= entry.type === 'google' && entry.audio === true
+  const providers = entries.map((entry, i) => {
     try {
-      const { weight, requestsPerMinute, tokensPerMinute } = entry
-      return {
-        provider: create(entry, transport, prices),
-        ...(weight !== undefined && { weight }),
-        ...(requestsPerMinute !== undefined && { requestsPerMinute }),
-        ...(tokensPerMinute !== undefined && { tokensPerMinute }),
-      }
+      return make(entry)
     } catch (error) {
       faults.push(`providers[${i}]: ${(error as Error).message}`)
-      return []
+      return undefined
     }
   })
   if (faults.length > 0) throw new ConfigError(faults)
-  if (providers.length === 0) throw new ConfigError(['providers must have one that is not disabled'])
-  return { providers, simulated, audio }
+  return providers
+}
+
+/** Whether an upstream in this process answers. */
+export const isSimulated = (entry: Provider | ProviderSettings): boolean =>
+  !isMade(entry) && 'simulated' in entry && entry.simulated
+/** Whether it is Gemini with speech and transcription. */
+export const hasAudio = (entry: Provider | ProviderSettings): boolean =>
+  !isMade(entry) && entry.type === 'google' && entry.audio === true
+/** @throws ConfigError where a configuration has no provider that is not disabled */
+export function needProvider(providers: readonly unknown[]): void {
+  if (providers.every((provider) => provider === undefined))
+    throw new ConfigError(['providers must have one that is not disabled'])
 }
 
 /** Makes the providers of a configuration and calls none. @throws ConfigError with a line for each that cannot be made */
 export const checkProviders = ({ providers }: Config): void =>
-  void createProviders(providers, fetchTransport(), builtInPrices())
+  needProvider(createProviders(providers, providerMaker(fetchTransport(), builtInPrices())))

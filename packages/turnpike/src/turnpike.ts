@@ -1,5 +1,6 @@
 import type { BlobStore, GatewayKeys, KV, PriceSource, RateLimiter, Router, UsageLedger } from '@turnpike/core'
 import { gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
+import { invalid } from '@turnpike/core/internal'
 import { dashboardFiles, dashboardHeaders } from '@turnpike/dashboard'
 import { docsFiles, docsHeaders } from '@turnpike/dashboard/docs'
 import { consoleFiles, consoleHeaders } from '@turnpike/example-console'
@@ -20,20 +21,27 @@ import {
   scryptHasher,
 } from '@turnpike/platform'
 import { openapi as platformOpenapi, platformDocument } from '@turnpike/platform/openapi'
-import { createRouter, fetchTransport } from '@turnpike/providers'
+import { fetchTransport } from '@turnpike/providers'
 import { checkConfig } from './config/check.js'
 import type { Config, ConfigInput } from './config/schema.js'
 import type { Tree } from './config/tree.js'
 import { openFiles } from './files.js'
 import { firstStart } from './first-start.js'
 import { finishLeftovers } from './leftovers.js'
+import { reseal, tellFaults } from './overlay/read.js'
+import type { Overlay } from './overlay/store.js'
+import { changeOverlay, lastChange, readOverlay } from './overlay/store.js'
 import { openPrices } from './prices.js'
-import { createProviders, geminiAudio } from './providers.js'
+import { geminiAudio } from './providers.js'
+import type { Routed, RoutedParts } from './routed.js'
+import { openRouter } from './routed.js'
 import { openStore } from './storage.js'
 
 const DAY_MS = 86_400_000
 /** How old the key that signs access tokens gets before the next one takes its place, in milliseconds. */
 const KEY_AGE_MS = 30 * DAY_MS
+/** How often a process looks whether another one has changed the overlay, in milliseconds: all follow within five seconds. */
+const FOLLOW_MS = 2_000
 
 /** What a host adds to a configuration. */
 export interface Host {
@@ -48,6 +56,9 @@ export interface Host {
 /** What one configuration makes of the parts that stay. */
 interface Composed {
   config: Config
+  overlay: Overlay
+  routed: Routed
+  /** Those of the configuration, without the overlay's. */
   prices: PriceSource & { close?(): void }
   router: Router
   gateway: Gateway
@@ -139,12 +150,16 @@ type Parts = Required<Omit<Host, 'onRequest'>> &
     blobs: BlobStore
     keys: GatewayKeys
     ledger: UsageLedger
-  }
+  } & Pick<RoutedParts, 'currentPrices' | 'changeOverlay'>
 
-/** Makes the handlers of a configuration. @param before what is replaced */
-async function compose(config: Config, parts: Parts, before?: Composed): Promise<Composed> {
+/**
+ * Makes the handlers of a configuration and its overlay. Providers whose settings are as before stay, with their health. What of the overlay cannot be
+ * used is left out.
+ * @param before what is replaced
+ */
+async function compose(config: Config, parts: Parts, overlay: Overlay, before?: Composed): Promise<Composed> {
   const { kv, rateLimiter, blobs, keys, ledger, events, onError, onRequest } = parts
-  const { server, routing, keyLimits, balancePolicy, cors, transport = fetchTransport() } = config
+  const { server, keyLimits, balancePolicy, cors, transport = fetchTransport() } = config
   const { baseUrl, trustedHops } = server
   // Without the URL of a mirror, which may contain credentials.
   const [pricesName] = config.prices.split(':', 1)
@@ -152,8 +167,8 @@ async function compose(config: Config, parts: Parts, before?: Composed): Promise
     before?.config.prices === config.prices
       ? before.prices
       : await openPrices(config.prices, (error) => onError(error, { prices: pricesName }))
-  const { providers, simulated, audio } = createProviders(config.providers, transport, prices)
-  const router = createRouter({ providers, prices, rateLimiter, ...routing })
+  const routed = await openRouter(config, overlay, { ...parts, transport, prices }, before)
+  const { router, simulated } = routed
   const {
     maxLoopDelayMs = 0,
     earlyPingMs = 0,
@@ -175,18 +190,19 @@ async function compose(config: Config, parts: Parts, before?: Composed): Promise
   }
   const gateway = createGateway({
     ...shared,
-    router,
+    router: routed.withProbes,
+    configured: routed.configured,
     keys,
     ledger,
     simulated,
     authenticateAdmin: administrators(config.admin.token, () => platform, { kv, rateLimiter }),
-    ...(audio && geminiAudio),
+    ...(routed.audio && geminiAudio),
     ...gatewayOptions,
     maxLoopDelayMs: maxLoopDelayMs || Infinity,
     earlyPingMs: earlyPingMs || Infinity,
     onRequest: [onRequest, ownOnRequest, reports].filter((one) => one !== undefined),
     events,
-    routes: [conventionRoutes, prometheus(), openapi(), pages, docs(() => platform)],
+    routes: [conventionRoutes, () => routed.routes, prometheus(), openapi(), pages, docs(() => platform)],
   })
   const identity = passwordAuth({
     kv,
@@ -207,7 +223,7 @@ async function compose(config: Config, parts: Parts, before?: Composed): Promise
     ...(onRequest && { onRequest }),
     routes: [platformOpenapi()],
   })
-  return { config, prices, router, gateway, platform, identity, simulated }
+  return { config, overlay, routed, prices, router, gateway, platform, identity, simulated }
 }
 
 /** Whether a browser opens the address of the server itself: it gets the console, and programs what the gateway says there. */
@@ -237,9 +253,32 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
   const onLost = (records: unknown): void => console.error(JSON.stringify({ lost_usage_records: records }))
   const keys = gatewayKeys(kv)
   const ledger = usageLedger(kv, { onLost })
-  const parts = { kv, rateLimiter, blobs, keys, ledger, events, onError, ...(onRequest && { onRequest }) }
+  const parts: Parts = {
+    kv,
+    rateLimiter,
+    blobs,
+    keys,
+    ledger,
+    events,
+    onError,
+    currentPrices: { table: () => current.prices.table() },
+    changeOverlay: (decide) =>
+      inTurn(async () => {
+        const next = await changeOverlay(kv, decide, async (overlay, changed) => {
+          const composed = await compose(current.config, parts, overlay, current)
+          const { fault } = composed.routed.read[changed.kind].find(({ entry }) => entry.name === changed.name) ?? {}
+          if (fault !== undefined) throw invalid(fault)
+          return composed
+        })
+        if (next) replace(next)
+        return current.routed.read
+      }),
+    ...(onRequest && { onRequest }),
+  }
 
-  let current = await compose(config, parts)
+  let current = await compose(config, parts, await readOverlay(kv))
+  tellFaults(current.routed.read)
+  await reseal(kv, current.routed)
   const firstKey = await firstStart({ kv, ...current }, config.admin)
   const leftovers = await finishLeftovers({ kv, blobs, ledger, operations: () => current.platform.operations }, onError)
   const rotate = (): Promise<unknown> =>
@@ -261,7 +300,39 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
     },
     refuse: (error) => current.gateway.refuse(error),
   }
-  let reloading: Promise<unknown> = Promise.resolve()
+  let running: Promise<unknown> = Promise.resolve()
+  /** Does something once all that was begun before has ended. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const next = running.then(work)
+    running = next.catch(() => undefined)
+    return next
+  }
+  const replace = (next: Composed): void => {
+    const before = current
+    current = next
+    retire(before)
+    tellFaults(next.routed.read, before.routed.read)
+    reseal(kv, next.routed).catch((error: unknown) => onError(error, { overlay: 'encryption' }))
+  }
+  /** Takes over what another process has changed. */
+  const follow = async (): Promise<void> => {
+    if ((await lastChange(kv)) === current.overlay.change) return
+    await inTurn(async () => replace(await compose(current.config, parts, await readOverlay(kv), current)))
+  }
+  let hasFailed = false
+  let followed: Promise<void> | undefined
+  const following = setInterval(() => {
+    followed ??= follow()
+      .then(
+        () => void (hasFailed = false),
+        (error: unknown) => {
+          // Once for as long as the store is away.
+          if (!hasFailed) onError(error, { overlay: 'changes of other processes' })
+          hasFailed = true
+        },
+      )
+      .finally(() => (followed = undefined))
+  }, FOLLOW_MS).unref()
 
   return {
     ...servable,
@@ -271,20 +342,18 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
     },
     firstKey,
     reload(configuration) {
-      const next = reloading.then(async () => {
-        const before = current
+      return inTurn(async () => {
         const changed = checkConfig(configuration)
-        current = await compose(changed, parts, before)
-        retire(before)
+        replace(await compose(changed, parts, await readOverlay(kv), current))
         return ofStart.filter((path) => textOf(changed, path) !== textOf(config, path))
       })
-      reloading = next.catch(() => undefined)
-      return next
     },
     async close() {
       await Promise.all([current, ...retired].map((one) => drain(one)))
       current.prices.close?.()
       clearInterval(rotation)
+      clearInterval(following)
+      await followed
       await leftovers.end()
       await closeFiles()
       await closeStore()

@@ -715,7 +715,7 @@ export interface components {
                 last_failure: string | null;
                 next_try: string | null;
                 /** @enum {string} */
-                status: "healthy" | "unhealthy";
+                status: "healthy" | "unhealthy" | "disabled" | "broken";
                 tasks: ("chat" | "embeddings" | "images" | "speech" | "transcription")[];
                 models: number;
                 learnt?: {
@@ -723,6 +723,19 @@ export interface components {
                     field: string;
                     until: string;
                 }[];
+                /** @enum {string} */
+                source?: "file" | "environment" | "program" | "store";
+                type?: string;
+                weight?: number;
+                requests_per_minute?: number;
+                tokens_per_minute?: number;
+                entry?: string;
+                settings?: {
+                    [key: string]: unknown;
+                };
+                has_key?: boolean;
+                key_end?: string;
+                fault?: string;
             }[];
         };
         ProviderProbe: {

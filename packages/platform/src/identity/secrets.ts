@@ -1,5 +1,7 @@
 import type { KV } from '@turnpike/core'
 import type { CryptoKey } from 'jose'
+import { base64url } from 'jose'
+import { memoize } from '../memoize.js'
 import { fromBase64url, randomText } from './base64url.js'
 
 const text = new TextEncoder()
@@ -59,7 +61,7 @@ export async function verify(
 }
 
 /** Encrypts by AES-GCM. @returns the nonce and the ciphertext */
-export async function seal(key: CryptoKey, plain: string): Promise<Uint8Array> {
+async function seal(key: CryptoKey, plain: string): Promise<Uint8Array> {
   const iv = crypto.getRandomValues(new Uint8Array(12))
   const sealed = new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, key, text.encode(plain)))
   const whole = new Uint8Array(iv.length + sealed.length)
@@ -69,7 +71,7 @@ export async function seal(key: CryptoKey, plain: string): Promise<Uint8Array> {
 }
 
 /** Decrypts what {@link seal} made; null where it was made with another key or changed. */
-export async function unseal(key: CryptoKey, sealed: Uint8Array<ArrayBuffer>): Promise<string | null> {
+async function unseal(key: CryptoKey, sealed: Uint8Array<ArrayBuffer>): Promise<string | null> {
   try {
     const iv = sealed.subarray(0, 12)
     return new TextDecoder().decode(await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, key, sealed.subarray(12)))
@@ -77,3 +79,35 @@ export async function unseal(key: CryptoKey, sealed: Uint8Array<ArrayBuffer>): P
     return null
   }
 }
+
+/** Encrypts what is stored, for one purpose. */
+export interface Sealing {
+  /** With the first secret, and differently each time. */
+  seal(plain: string): Promise<string>
+  /** @returns null where no secret is the one that it was encrypted with; `isCurrent`: whether that is the first one */
+  unseal(sealed: string): Promise<{ plain: string; isCurrent: boolean } | null>
+}
+
+/** {@link Sealing} by keys of one purpose that are derived from the secrets. */
+export function sealingBy(masters: () => Promise<CryptoKey[]>, purpose: string): Sealing {
+  const keys = memoize(async () =>
+    deriveKeys(await masters(), purpose, { name: 'AES-GCM', length: 256 }, ['encrypt', 'decrypt']),
+  )
+  return {
+    seal: async (plain) => base64url.encode(await seal((await keys())[0]!, plain)),
+    async unseal(sealed) {
+      for (const [i, key] of (await keys()).entries()) {
+        const plain = await unseal(key, fromBase64url(sealed) ?? new Uint8Array())
+        if (plain !== null) return { plain, isCurrent: i === 0 }
+      }
+      return null
+    },
+  }
+}
+
+/**
+ * Encrypts what a host stores (AES-256-GCM), by keys that are derived from its secrets for one purpose.
+ * @param secrets as the `secret` of {@link passwordAuth}: the first encrypts, all decrypt; none = the one that is made and kept in the store
+ */
+export const sealing = (kv: KV, secrets: readonly Secret[], purpose: string): Sealing =>
+  sealingBy(() => masterSecrets(kv, secrets), purpose)

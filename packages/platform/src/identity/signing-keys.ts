@@ -2,10 +2,9 @@ import type { KV } from '@turnpike/core'
 import { update } from '@turnpike/core'
 import { uuidv7 } from '@turnpike/core/internal'
 import type { CryptoKey, JWK } from 'jose'
-import { base64url, exportJWK, generateKeyPair, importJWK } from 'jose'
+import { exportJWK, generateKeyPair, importJWK } from 'jose'
 import { KEY_PUBLISHED_S, KEY_RETIRED_S } from '../conventions.js'
-import { fromBase64url } from './base64url.js'
-import { deriveKeys, seal, unseal } from './secrets.js'
+import { sealingBy } from './secrets.js'
 
 /** The algorithm of all access tokens. */
 export const ALGORITHM = 'ES256'
@@ -63,17 +62,7 @@ export function signingKeys(
   let loaded: Promise<Loaded> | undefined
   let loadedAt = -Infinity
 
-  const sealing = async (): Promise<CryptoKey[]> =>
-    deriveKeys(await masters(), 'signing keys', { name: 'AES-GCM', length: 256 }, ['encrypt', 'decrypt'])
-  const sealed = async (plain: string): Promise<string> => base64url.encode(await seal((await sealing())[0]!, plain))
-  /** The private key, and the place of the secret that it was encrypted with; null where that is none of ours. */
-  const unsealed = async (stored: StoredKey): Promise<{ plain: string; by: number } | null> => {
-    for (const [by, key] of (await sealing()).entries()) {
-      const plain = await unseal(key, fromBase64url(stored.sealed)!)
-      if (plain !== null) return { plain, by }
-    }
-    return null
-  }
+  const { seal, unseal } = sealingBy(masters, 'signing keys')
 
   const make = async (state: StoredKey['state']): Promise<StoredKey> => {
     const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { extractable: true })
@@ -82,13 +71,13 @@ export function signingKeys(
       kid: uuidv7(now()),
       state,
       public: { kty: kty!, crv: crv!, x: x!, y: y! },
-      sealed: await sealed(JSON.stringify(await exportJWK(privateKey))),
+      sealed: await seal(JSON.stringify(await exportJWK(privateKey))),
       since: now(),
     }
   }
 
   const open = async (stored: StoredKey): Promise<CryptoKey | null> => {
-    const found = await unsealed(stored)
+    const found = await unseal(stored.sealed)
     return found && ((await importJWK(JSON.parse(found.plain) as JWK, ALGORITHM)) as CryptoKey)
   }
 
@@ -96,8 +85,8 @@ export function signingKeys(
   const reseal = async ({ keys }: StoredKeys): Promise<void> => {
     const anew = new Map<string, string>()
     for (const key of keys) {
-      const found = await unsealed(key)
-      if (found && found.by > 0) anew.set(key.kid, await sealed(found.plain))
+      const found = await unseal(key.sealed)
+      if (found && !found.isCurrent) anew.set(key.kid, await seal(found.plain))
     }
     if (anew.size === 0) return
     await update<StoredKeys>(kv, storedKey, (stored) => ({

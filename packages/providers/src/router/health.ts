@@ -60,13 +60,16 @@ const isOfRequest = (failure: UpstreamFailure): boolean => isTimeout(failure) ||
  * answered (callers could provoke all of them), and rate limits and models that are refused: only the model rests then.
  */
 export class Health {
-  readonly #states = new Map<Provider, State>()
-  readonly #limited = new Map<Provider, Map<string, number>>()
+  readonly #states: WeakMap<Provider, State>
+  readonly #limited: WeakMap<Provider, Map<string, number>>
   readonly #most: number
   readonly #restMs: number
   readonly #now: () => number
 
-  constructor({ failures = 5, restMs = 30_000, now = Date.now }: HealthOptions) {
+  /** @param before what is known already, of the providers that it has as well: both go on with it together */
+  constructor({ failures = 5, restMs = 30_000, now = Date.now }: HealthOptions, before?: Health) {
+    this.#states = before ? before.#states : new WeakMap()
+    this.#limited = before ? before.#limited : new WeakMap()
     this.#most = failures
     this.#restMs = restMs
     this.#now = now

@@ -41,13 +41,17 @@ export class Listings {
   /** Whether they have ended, or have been waited for. */
   #isReady = false
 
-  constructor(byId: ReadonlyMap<string, Provider[]>, now: () => number) {
+  /** @param before has the lists of the providers that it has as well */
+  constructor(byId: ReadonlyMap<string, Provider[]>, now: () => number, before?: Listings) {
     this.#now = now
+    const known = new Map((before ? before.#all : []).map((listing) => [listing.provider, listing]))
     this.#byId = [...byId].map(([id, instances]) => [
       id,
-      instances.map((provider) => ({ provider, models: undefined, next: -Infinity })),
+      instances.map((provider) => ({ models: undefined, next: -Infinity, ...known.get(provider), provider })),
     ])
     this.#all = this.#byId.flatMap(([, instances]) => instances)
+    this.#next = Math.min(...this.#all.map(({ next }) => next))
+    this.#isReady = before !== undefined && before.#isReady && this.#all.every(({ provider }) => known.has(provider))
   }
 
   async #ask(listing: Listing): Promise<void> {

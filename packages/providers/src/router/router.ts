@@ -67,6 +67,11 @@ export interface RouterOptions extends AttemptOptions, HealthOptions {
    * first provider that lists one, and as the alternative that of the next such provider.
    */
   defaults?: { agent?: string; agentAlternative?: string }
+  /**
+   * A router that this one takes the place of: of the providers that both have, health and lists of models go over, and so do the last choices.
+   * Default none.
+   */
+  replaces?: Router
 }
 
 const names: OptionNames<RouterOptions> = {
@@ -76,6 +81,7 @@ const names: OptionNames<RouterOptions> = {
   prices: false,
   groups: false,
   defaults: false,
+  replaces: false,
   retries: false,
   maxWaitMs: false,
   failoverStatuses: false,
@@ -83,6 +89,9 @@ const names: OptionNames<RouterOptions> = {
   restMs: false,
   now: false,
 }
+
+/** What goes over to a router that replaces another. */
+const kept = new WeakMap<Router, { health: Health; listings: Listings; choices: Choices }>()
 
 const tasks: Task[] = ['chat', 'embeddings', 'images', 'speech', 'transcription']
 
@@ -95,15 +104,16 @@ const plainId = (model: string): string => (model.startsWith('models/') ? model.
  * @throws TypeError that names an option which is missing or unknown
  * @example createRouter({ providers: [openai({ apiKey })] })
  */
-export function createRouter(options: RouterOptions): Router {
+export function createRouter({ replaces, ...options }: RouterOptions): Router {
   checkOptions('createRouter', options, names)
   const deployments = deploymentsOf('createRouter', options.providers)
   const providers = deployments.map(({ provider }) => provider)
   const { now = Date.now, prices = builtInPrices(now) } = options
   const groups = groupsOf('createRouter', options.groups, options)
-  const health = new Health(options)
+  const before = replaces && kept.get(replaces)
+  const health = new Health(options, before?.health)
   const quotas = new Quotas(deployments, options.rateLimiter ?? memoryRateLimiter({ now }), now)
-  const choices = new Choices()
+  const choices = before?.choices ?? new Choices()
   /** The instances of each provider by its id. */
   const byId = new Map<string, Provider[]>()
   for (const provider of providers) byId.set(provider.id, [...(byId.get(provider.id) ?? []), provider])
@@ -117,7 +127,7 @@ export function createRouter(options: RouterOptions): Router {
   const plans = new Plans(rotations, health, quotas, choices)
 
   const { idOf, spelt, serving, membersOf, placesOf, fallbackPlaces } = directory(byId, rotations, groups)
-  const listings = new Listings(byId, now)
+  const listings = new Listings(byId, now, before?.listings)
 
   /** What the lists and what a table tells come to. */
   let made: { lists: Lists; told: PriceTable['models']; models: Model[]; catalogue: Catalogue } | undefined
@@ -213,7 +223,7 @@ export function createRouter(options: RouterOptions): Router {
     return { targets }
   }
 
-  return {
+  const router: Router = {
     // Synchronous once the lists have been read.
     candidates(need, requestId, session) {
       const stuck = options.sticky ? session : undefined
@@ -301,4 +311,6 @@ export function createRouter(options: RouterOptions): Router {
       prices: prices.table(),
     }),
   }
+  kept.set(router, { health, listings, choices })
+  return router
 }

@@ -5,8 +5,15 @@ import type { Config, ConfigInput } from './schema.js'
 import { ConfigSchema } from './schema.js'
 import { isTree } from './tree.js'
 
+/** Where the providers of a configuration stand. */
+export type ProviderSource = 'file' | 'environment' | 'program'
+/** By the list of providers. */
+const sources = new WeakMap<object, ProviderSource>()
+export const sourceOf = ({ providers }: Config): ProviderSource => sources.get(providers) ?? 'program'
+
 /** Where a configuration was read from. */
 interface Source {
+  providers?: ProviderSource
   file?: string | undefined
   /** The variables that gave values. */
   origins?: Origins
@@ -18,7 +25,10 @@ interface Source {
  * Checks a configuration, and fills in its defaults.
  * @throws ConfigError with all that is wrong
  */
-export function checkConfig(given: unknown, { file, origins = new Map(), unset = new Map() }: Source = {}): Config {
+export function checkConfig(
+  given: unknown,
+  { file, origins = new Map(), unset = new Map(), ...source }: Source = {},
+): Config {
   const missing = [...unset].map(([path, name]) => `${path} needs the variable ${name}, which is not set`)
   if (!isTree(given)) throw new ConfigError(['The configuration must be an object of settings'], file)
   const result = v.safeParse(ConfigSchema, given)
@@ -31,6 +41,8 @@ export function checkConfig(given: unknown, { file, origins = new Map(), unset =
           .map(({ text }) => text),
       ]
   if (faults.length > 0 || !result.success) throw new ConfigError([...new Set(faults)], file)
+  const { providers = sources.get(given['providers'] as object) } = source
+  if (providers) sources.set(result.output.providers, providers)
   return result.output
 }
 

@@ -126,6 +126,7 @@ export async function loadConfig(environment: Variables = process.env, folder = 
   const unset: Origins = new Map()
   // A file of YAML that has nothing but comments is null.
   const given = substitute(written ?? {}, environment, (path, name) => unset.set(path, name))
+  const providers = isTree(given) && 'providers' in given ? 'file' : 'environment'
   if (isTree(given)) withVariables(given, environment, origins)
-  return checkConfig(given, { file, origins, unset })
+  return checkConfig(given, { file, origins, unset, providers })
 }

@@ -52,7 +52,7 @@ const Group = section({
   ),
   ...attemptSettings,
 })
-const NamedGroups = v.record(
+export const NamedGroups = v.record(
   word('a name without spaces'),
   v.lazy((given): typeof Group | typeof Members => (isTree(given) ? Group : Members)),
   GROUPS,

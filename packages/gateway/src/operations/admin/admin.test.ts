@@ -105,6 +105,32 @@ it('GET /admin/providers lists the configured ones, without keys or addresses', 
   for (const path of paths.slice(0, -2)) expect(await (await ask(path)).text()).not.toMatch(/secret|internal/)
 })
 
+it('GET /admin/providers tells what its host tells of them, also of those that get no calls', async () => {
+  const source = 'store'
+  const { read } = await adminGateway({
+    router: twoProviders(),
+    configured: () => [
+      { id: 'off', out: 'disabled', source: 'file', type: 'openai' },
+      { id: 'openai', source: 'environment', type: 'openai', weight: 2, tokens_per_minute: 5 },
+      { id: 'bad', out: 'broken', source, fault: 'why', entry: 'e' },
+      { id: 'google', source, settings: { type: 'google' }, has_key: true, key_end: 'WXYZ' },
+    ],
+  })
+  const { providers } = await read('/admin/providers', ConfiguredProviders)
+  expect(providers.map(({ id, status, models }) => [id, status, models > 0])).toEqual([
+    ['off', 'disabled', false],
+    ['openai', 'healthy', true],
+    ['bad', 'broken', false],
+    ['google', 'healthy', true],
+  ])
+  expect(providers).toMatchObject([
+    { tasks: [] },
+    { source: 'environment', weight: 2, tokens_per_minute: 5 },
+    { fault: 'why', entry: 'e' },
+    { settings: { type: 'google' }, has_key: true, key_end: 'WXYZ' },
+  ])
+})
+
 it('GET /admin/pricing lists the prices of all models, also unknown ones', async () => {
   const router = twoProviders()
   const { read } = await adminGateway({ router })

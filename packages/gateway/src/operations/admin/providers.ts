@@ -1,4 +1,4 @@
-import type { ProviderState, Router } from '@turnpike/core'
+import type { Probe, ProviderState, Router } from '@turnpike/core'
 import * as v from 'valibot'
 import { notFound } from '../../errors.js'
 import { operation } from '../../operation.js'
@@ -27,26 +27,61 @@ export const healthOf = ({ id, breaker, failures, last_failure, next_try }: Heal
   next_try,
 })
 
-/** spec.md, "Response payloads of the … admin … endpoints: not shown". It never contains keys or URLs. */
+/** What only the host knows of a provider. */
+const configuration = {
+  /** Where it is configured: the file, variables of the environment, the code of a program, or the store (`POST /admin/providers`). */
+  source: v.optional(v.picklist(['file', 'environment', 'program', 'store'])),
+  /** The kind of its API; absent where it was made by code. */
+  type: v.optional(v.string()),
+  /** Its part of the calls among the providers with its id; absent = 1. */
+  weight: v.optional(v.number()),
+  /** The most calls and tokens in a minute; absent = any number. */
+  requests_per_minute: v.optional(v.number()),
+  tokens_per_minute: v.optional(v.number()),
+  /** Of one in the store: its id in the paths that change it. */
+  entry: v.optional(v.string()),
+  /** Of one in the store: its settings as a file has them, without secrets. */
+  settings: v.optional(v.record(v.string(), v.unknown())),
+  /** Of one in the store: whether it has a key or other secrets. */
+  has_key: v.optional(v.boolean()),
+  /** The last four characters of a key of at least 24. */
+  key_end: v.optional(v.string()),
+  /** Why it cannot be used, where it is `broken`. */
+  fault: v.optional(v.string()),
+}
+
+/** A provider as its host has configured it. */
+export interface ConfiguredProvider extends v.InferOutput<v.ObjectSchema<typeof configuration, undefined>> {
+  id: string
+  /** Why the router does not have it; absent = it does. */
+  out?: 'disabled' | 'broken'
+}
+
+/** spec.md, "Response payloads of the … admin … endpoints: not shown". It never contains keys; addresses only of providers in the store. */
 export const ConfiguredProviders = v.object({
   /** In the order of their configuration; a provider with several keys or URLs has an entry for each. */
   providers: v.array(
     v.object({
       ...health,
-      status: v.picklist(['healthy', 'unhealthy']),
+      /** `disabled` and `broken` ones get no calls. */
+      status: v.picklist(['healthy', 'unhealthy', 'disabled', 'broken']),
       /** The tasks that it supports. */
       tasks: v.array(v.picklist(['chat', 'embeddings', 'images', 'speech', 'transcription'])),
       /** Number of its models in the catalogue. */
       models: v.number(),
       /** What it leaves out of requests to a model, because its upstream has refused it: a field, or one with a value (`reasoning_effort=minimal`); absent = nothing. */
       learnt: v.optional(v.array(v.object({ model: v.string(), field: v.string(), until: v.string() }))),
+      ...configuration,
     }),
   ),
 })
 export type ConfiguredProviders = v.InferOutput<typeof ConfiguredProviders>
 
-/** GET /admin/providers */
-export const adminProviders = (router: Router) =>
+/** The health of a provider that gets no calls. */
+const unused = { breaker: 'closed', failures: 0, last_failure: null, next_try: null, models: 0 } as const
+
+/** GET /admin/providers. @param configured in their order, those of the router among them; default they are all */
+export const adminProviders = (router: Router, configured?: () => ConfiguredProvider[]) =>
   operation({
     id: 'admin.providers',
     summary: 'Lists the configured providers.',
@@ -55,14 +90,15 @@ export const adminProviders = (router: Router) =>
     async run(): Promise<ConfiguredProviders> {
       const counts = new Map<string, number>()
       for (const { provider } of await router.models()) counts.set(provider, (counts.get(provider) ?? 0) + 1)
+      const states = router.state().providers
+      const used = states.values()
       return {
-        providers: router.state().providers.map(({ status, tasks, learnt, ...state }) => ({
-          ...healthOf(state),
-          status,
-          tasks,
-          models: counts.get(state.id) ?? 0,
-          ...(learnt && { learnt }),
-        })),
+        providers: (configured?.() ?? states.map(({ id }): ConfiguredProvider => ({ id }))).map(({ out, ...given }) => {
+          if (out) return { ...unused, tasks: [], status: out, ...given }
+          const { status, tasks, learnt, ...state } = used.next().value!
+          const models = counts.get(state.id) ?? 0
+          return { ...healthOf(state), status, tasks, models, ...(learnt && { learnt }), ...given }
+        }),
       }
     },
   })
@@ -80,6 +116,15 @@ export const ProviderProbe = v.object({
 })
 export type ProviderProbe = v.InferOutput<typeof ProviderProbe>
 
+/** The result of a probe, as it is answered. @param id of what was asked */
+export const probeView = (id: string, { duration_ms, status, error }: Probe): ProviderProbe => ({
+  id,
+  ok: !error,
+  duration_ms,
+  failure: kindOf(error) ?? null,
+  status,
+})
+
 /** POST /admin/providers/{id}/probe */
 export const adminProvidersProbe = (router: Router) =>
   operation({
@@ -92,7 +137,6 @@ export const adminProvidersProbe = (router: Router) =>
     async run(_, { params: { id } }): Promise<ProviderProbe> {
       const probe = await router.probe(id)
       if (!probe) throw notFound('provider')
-      const { duration_ms, status, error } = probe
-      return { id, ok: !error, duration_ms, failure: kindOf(error) ?? null, status }
+      return probeView(id, probe)
     },
   })
