@@ -5,6 +5,7 @@ import type { Deployment, Transport } from '@turnpike/providers'
 import {
   anthropic,
   builtInPrices,
+  createRouter,
   fetchTransport,
   google,
   googleEndpoints,
@@ -51,6 +52,28 @@ function serviceAccountOf(given: string | ServiceAccountKey): ServiceAccountKey 
   }
 }
 
+/** The settings that are not of the provider itself but of its deployment, or of neither. */
+type Shared = 'disabled' | (typeof ofDeployment)[number]
+const ofDeployment = [
+  'weight',
+  'requestsPerMinute',
+  'tokensPerMinute',
+  'aliases',
+  'retries',
+  'firstEventMs',
+  'betweenEventsMs',
+  'wholeAnswerMs',
+] as const satisfies (keyof Deployment)[]
+
+/** Omits from each member of a union. */
+type Without<Settings, Names extends PropertyKey> = Settings extends unknown ? Omit<Settings, Names> : never
+
+const optionsOf = (settings: ProviderSettings): Without<ProviderSettings, Shared> => {
+  const given: Partial<ProviderSettings> = { ...settings }
+  for (const name of ['disabled', ...ofDeployment] as const) delete given[name]
+  return given as Without<ProviderSettings, Shared>
+}
+
 /** Makes a provider. @param prices tell of newer models. @throws Error that names the setting which is wrong */
 function create(settings: ProviderSettings, ownTransport: Transport, prices: PriceSource): Provider {
   const isSimulated = 'simulated' in settings && settings.simulated
@@ -59,7 +82,7 @@ function create(settings: ProviderSettings, ownTransport: Transport, prices: Pri
     : { transport: ownTransport }
   const maxOutput = (model: string): number | undefined =>
     limitsOf('anthropic', model, prices.table().models)?.maxOutput
-  const { disabled: _, weight: __, requestsPerMinute: ___, tokensPerMinute: ____, ...given } = settings
+  const given = optionsOf(settings)
   switch (given.type) {
     case 'openai': {
       const { type: _, simulated: __, ...options } = given
@@ -113,13 +136,8 @@ export function createProviders(
     simulated &&= 'simulated' in entry && entry.simulated
     audio ||= entry.type === 'google' && entry.audio === true
     try {
-      const { weight, requestsPerMinute, tokensPerMinute } = entry
-      return {
-        provider: create(entry, transport, prices),
-        ...(weight !== undefined && { weight }),
-        ...(requestsPerMinute !== undefined && { requestsPerMinute }),
-        ...(tokensPerMinute !== undefined && { tokensPerMinute }),
-      }
+      const own = Object.fromEntries(ofDeployment.flatMap((name) => (name in entry ? [[name, entry[name]]] : [])))
+      return { provider: create(entry, transport, prices), ...own }
     } catch (error) {
       faults.push(`providers[${i}]: ${(error as Error).message}`)
       return []
@@ -130,6 +148,12 @@ export function createProviders(
   return { providers, simulated, audio }
 }
 
-/** Makes the providers of a configuration and calls none. @throws ConfigError with a line for each that cannot be made */
-export const checkProviders = ({ providers }: Config): void =>
-  void createProviders(providers, fetchTransport(), builtInPrices())
+/** Makes the providers of a configuration and their router, and calls none. @throws ConfigError with a line for each that cannot be made */
+export function checkProviders({ providers: entries, routing }: Config): void {
+  const { providers } = createProviders(entries, fetchTransport(), builtInPrices())
+  try {
+    createRouter({ providers, ...routing })
+  } catch (error) {
+    throw new ConfigError([(error as Error).message])
+  }
+}

@@ -100,6 +100,16 @@ export const list = (expected: string, accepts: (item: string) => boolean = (ite
     expected,
   )
 
+/** One of two forms of a value, so that what is wrong is told of the form that it has. A JSON Schema, which has no value to look at, has both. */
+export const either = <const One extends v.GenericSchema, const Other extends v.GenericSchema>(
+  isOne: (given: unknown) => boolean,
+  one: One,
+  other: Other,
+) => {
+  const both = v.union([one, other]) as unknown as One | Other
+  return v.lazy((given): One | Other => (given === undefined ? both : isOne(given) ? one : other))
+}
+
 /** Secrets of which the first is used and all are accepted. */
 export const secrets = () =>
   list('at least 32 characters; several are separated by commas', (secret) => secret.length >= 32)
