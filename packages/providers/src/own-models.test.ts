@@ -1,4 +1,4 @@
-import type { Provider, UpstreamError } from '@turnpike/core'
+import type { OwnModel, Provider, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { anthropic } from './anthropic/index.js'
 import { azure } from './azure.js'
@@ -19,9 +19,7 @@ const refused = (message: string): FakeAnswer => ({
   body: JSON.stringify({ error: { message } }),
 })
 
-type Options = Pick<FamilyOptions, 'headers' | 'transport'> & {
-  models?: NonNullable<FamilyOptions['models']> & object[]
-}
+type Options = Pick<FamilyOptions, 'headers' | 'transport'> & { models?: OwnModel[] }
 
 /** The doors to the families, with an id of a model that each knows. */
 const doors: [name: string, model: string, make: (options: Options) => Provider][] = [

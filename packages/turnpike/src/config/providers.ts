@@ -10,6 +10,7 @@ import type { ServiceAccountKey } from '@turnpike/providers/vertex'
 import * as v from 'valibot'
 import { isTree } from './tree.js'
 import {
+  byName,
   code,
   decimal,
   either,
@@ -39,7 +40,7 @@ const secret = () => {
   const expected = 'ASCII characters without spaces'
   return v.union([v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, expected)), code<Exclude<ApiKey, string>>()], expected)
 }
-const names = () => v.record(v.string(), text('a name'), 'names by the ids of models')
+const names = (expected = 'names by the ids of models') => byName(expected, text('a name'))
 
 const rates = Object.fromEntries(unitClasses.map((name) => [name, v.exactOptional(decimal())])) as Record<
   UnitClass,
@@ -54,7 +55,7 @@ const tier = {
 }
 const Price = section({
   ...tier,
-  service_tiers: setting('Prices of service tiers by name.', v.record(v.string(), section(tier), 'prices by names')),
+  service_tiers: setting('Prices of service tiers by name.', byName('prices by names', section(tier))),
 })
 const OwnModel = section({
   id: v.pipe(text('the id of a model'), v.description('What callers call it, and by what its rules are known.')),
@@ -84,9 +85,12 @@ const common = {
   tokensPerMinute: setting('The most tokens in a minute; default any number.', integer(1)),
   headers: setting(
     'Further headers of its requests. Their values are secrets.',
-    v.record(v.string(), text('a value'), 'values by the names of headers'),
+    byName('values by the names of headers', text('a value')),
   ),
-  aliases: setting('Further names of its models: the id of the model by the name that callers use.', names()),
+  aliases: setting(
+    'Further names of its models: the id of the model by the name that callers use.',
+    names('ids of models by their other names'),
+  ),
   retries: setting(
     'How often it is tried again where it is busy; default that of the group, else of the routing.',
     integer(0, 100),

@@ -110,6 +110,14 @@ export const either = <const One extends v.GenericSchema, const Other extends v.
   return v.lazy((given): One | Other => (given === undefined ? both : isOne(given) ? one : other))
 }
 
+/** Values by names. */
+export const byName = <const Value extends v.GenericSchema>(expected: string, value: Value) => {
+  const record = v.record(v.string(), value, expected)
+  // A list would be one, by its indexes.
+  const none = v.never(expected) as unknown as typeof record
+  return v.lazy((given) => (Array.isArray(given) ? none : record))
+}
+
 /** Secrets of which the first is used and all are accepted. */
 export const secrets = () =>
   list('at least 32 characters; several are separated by commas', (secret) => secret.length >= 32)
