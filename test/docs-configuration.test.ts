@@ -20,6 +20,7 @@ interface Schema {
   default?: unknown
   description?: string
   properties?: Record<string, Schema>
+  additionalProperties?: boolean | Schema
   anyOf?: Schema[]
   oneOf?: Schema[]
   $ref?: string
@@ -38,12 +39,15 @@ function kindsOf(schema: Schema): string[] {
   if (only !== undefined) return [`\`${only}\``]
   if (words) return words.map((word) => `\`${word}\``)
   if (type === 'boolean') return ['`true`', '`false`']
-  if (type === 'array') return [`list of ${items?.type === 'string' ? 'texts' : 'numbers'}`]
+  if (type === 'array')
+    return [`list of ${items?.type === 'string' ? 'texts' : items?.type === 'number' ? 'numbers' : 'settings'}`]
   if (type === 'integer' || type === 'number') {
     if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return [`${type}, at least ${minimum}`]
     return [`${type}, ${minimum} to ${maximum}`]
   }
-  if (type === 'object') return ['lists by name']
+  const { additionalProperties: byName } = resolve(schema)
+  if (type === 'object')
+    return [typeof byName === 'object' && byName.type === 'string' ? 'texts by name' : 'settings by name']
   const kinds = [...new Set(anyOf.flatMap(kindsOf))]
   return type === 'string' || kinds.length === 0 ? ['text'] : kinds.filter((kind) => kind !== 'text')
 }
@@ -135,7 +139,7 @@ it('each file that it shows is a configuration', async () => {
   const files = ['yaml', 'json', 'ts'].flatMap((ending) =>
     blocksOf(page, ending).map((code, i) => [`${i}.${ending}`, code] as const),
   )
-  expect(files.map(([name]) => name)).toEqual(['0.yaml', '1.yaml', '0.json', '0.ts'])
+  expect(files.map(([name]) => name)).toEqual(['0.yaml', '1.yaml', '2.yaml', '0.json', '0.ts'])
   for (const [name, code] of files) expect((await load(name, code, environment)).providers).not.toEqual([])
 })
 
