@@ -77,7 +77,8 @@ export function directory(
   /** The providers that list a model, else those to whose family it belongs, else those whose lists are not known. */
   const ownersOf = ({ listed, unlisted }: Catalogue, model: string): string[] => {
     const listing = listed.get(model)
-    if (listing) return [...listing.keys()]
+    // Lists have aliases and what tables tell at their end.
+    if (listing) return listing.size === 1 ? [...listing.keys()] : [...byId.keys()].filter((id) => listing.has(id))
     const ids = [...byId.keys()]
     const family = ids.filter((id) => owns(id, model))
     // The vendor has models that its catalogue does not list yet; what others have, they list.

@@ -89,8 +89,12 @@ it('own limits go before those of the catalogue, each by itself', async () => {
 
 describe('an alias', () => {
   const providers = [
-    { provider: vendor('openai', ['gpt-4o', 'gpt-4o-mini', 'o3']), aliases: { fast: 'gpt-4o-mini', o3: 'gpt-4o' } },
+    {
+      provider: vendor('openai', ['gpt-4o', 'gpt-4o-mini', 'o3']),
+      aliases: { fast: 'gpt-4o-mini', o3: 'gpt-4o', shared: 'gpt-4o' },
+    },
     { provider: vendor('openai', ['gpt-4o']) },
+    { provider: vendor('late', ['shared']) },
     { provider: vendor('router', ['openai/gpt-4o']), aliases: { 'gpt-4o': 'openai/gpt-4o', lost: 'not-listed' } },
   ]
   const groups = { any: ['fast', 'router/gpt-4o'] }
@@ -102,6 +106,7 @@ describe('an alias', () => {
     ['gpt-4o', ['openai/gpt-4o', 'openai/gpt-4o', 'router/openai/gpt-4o']],
     ['o3', ['openai/gpt-4o', 'openai/gpt-4o']],
     ['lost', ['router/not-listed']],
+    ['shared', ['openai/gpt-4o', 'openai/gpt-4o', 'late/shared']],
     ['any', ['openai/gpt-4o-mini', 'openai/gpt-4o-mini', 'router/openai/gpt-4o']],
   ])('%s is %j', async (asked, expected, more) => {
     expect(await finding({ providers, groups }).found(asked, more)).toEqual(expected)
@@ -129,9 +134,11 @@ describe('an alias', () => {
     expect(models.map(({ provider, id, members }) => [provider, id, ...(members ?? [])])).toEqual([
       ['openai', 'gpt-4o'],
       ['openai', 'gpt-4o-mini'],
+      ['late', 'shared'],
       ['router', 'openai/gpt-4o'],
       ['openai', 'fast', 'openai/gpt-4o-mini'],
       ['openai', 'o3', 'openai/gpt-4o'],
+      ['openai', 'shared', 'openai/gpt-4o'],
       ['router', 'gpt-4o', 'router/openai/gpt-4o'],
       ['router', 'lost', 'router/not-listed'],
     ])
