@@ -143,10 +143,10 @@ export const timeOutOf = (
   options: Pick<UpstreamOptions, typeof of>,
 ): number => own?.[of] ?? options[of]
 
-/** The most that a request may use: on any of its targets, besides all those that are given up at a time-out of their own. */
+/** The most that a request may use: on one of its targets, and on all those that are given up before at a time-out of their own. */
 function mostOf(need: PricedNeed, targets: Target[]): Most {
   const most = { cost_nano_usd: 0, tokens: 0 }
-  const given = { cost_nano_usd: 0, tokens: 0 }
+  const givenUp = { cost_nano_usd: 0, tokens: 0 }
   for (const target of targets) {
     const units = need.most(target)
     const { usage, tier } = dearUse(units, need, target)
@@ -156,11 +156,11 @@ function mostOf(need: PricedNeed, targets: Target[]): Most {
       most.cost_nano_usd = Math.max(most.cost_nano_usd, nano)
       most.tokens = Math.max(most.tokens, tokens)
     } else {
-      given.cost_nano_usd += nano
-      given.tokens += tokens
+      givenUp.cost_nano_usd += nano
+      givenUp.tokens += tokens
     }
   }
-  return { cost_nano_usd: most.cost_nano_usd + given.cost_nano_usd, tokens: most.tokens + given.tokens }
+  return { cost_nano_usd: most.cost_nano_usd + givenUp.cost_nano_usd, tokens: most.tokens + givenUp.tokens }
 }
 
 /**

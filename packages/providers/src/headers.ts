@@ -1,3 +1,5 @@
+import { isObject } from '@turnpike/core/internal'
+
 /** What a header can carry: a line break, as at the end of a file, would make every request fail. */
 export const HEADER_VALUE = /^([\x20-\x7e]*[\x21-\x7e])?$/
 
@@ -19,8 +21,7 @@ export function checkHeaders(
   headers: Readonly<Record<string, string>> = {},
   sent: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  if (typeof headers !== 'object' || headers === null)
-    throw new TypeError(`${of}: the option "headers" must have values by the names of headers`)
+  if (!isObject(headers)) throw new TypeError(`${of}: the option "headers" must have values by the names of headers`)
   return Object.fromEntries(
     Object.entries(headers).map(([given, value]) => {
       const name = given.toLowerCase()

@@ -101,6 +101,7 @@ describe('headers', () => {
     [{ 'x-a': 'secret\n' }, '"x-a" must be visible ASCII characters, without a space or line break at its end'],
     [{ 'x-a': undefined }, '"x-a" must be visible ASCII characters, without a space or line break at its end'],
     ['x', 'must have values by the names of headers'],
+    [['x-a: b'], 'must have values by the names of headers'],
   ])('%j are wrong', (headers, error) => {
     const make = (): Provider => anthropic({ apiKey: 'k', headers: headers as Record<string, string> })
     expect(make).toThrow(error)

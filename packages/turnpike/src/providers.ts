@@ -154,6 +154,6 @@ export function checkProviders({ providers: entries, routing }: Config): void {
   try {
     createRouter({ providers, ...routing })
   } catch (error) {
-    throw new ConfigError([(error as Error).message])
+    throw new ConfigError([(error as Error).message.replace(/^createRouter: /, '')])
   }
 }

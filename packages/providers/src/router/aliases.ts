@@ -1,4 +1,5 @@
 import type { Model } from '@turnpike/core'
+import { isObject } from '@turnpike/core/internal'
 import { isModelId } from '../upstream-models.js'
 import type { Deployment } from './deployments.js'
 
@@ -9,6 +10,8 @@ export type Aliases = ReadonlyMap<string, ReadonlyMap<string, string>>
 export function aliasesOf(of: string, deployments: readonly Deployment[]): Aliases {
   const all = new Map<string, Map<string, string>>()
   for (const [index, { provider, aliases = {} }] of deployments.entries()) {
+    if (!isObject(aliases))
+      throw new TypeError(`${of}: providers[${index}]: the option "aliases" must have ids by names`)
     const own = all.get(provider.id) ?? new Map<string, string>()
     for (const [alias, model] of Object.entries(aliases)) {
       const place = `${of}: providers[${index}]: the alias "${alias}"`

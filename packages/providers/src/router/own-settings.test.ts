@@ -184,12 +184,13 @@ describe('retries', () => {
 })
 
 it.each([
+  ['aliases', ['a'], 'must have ids by names'],
   ['retries', -1, 'is a number of times, and not -1'],
   ['retries', 1.5, 'is a number of times, and not 1.5'],
   ['firstEventMs', 0, 'is a number above 0, and not 0'],
   ['betweenEventsMs', NaN, 'is a number above 0, and not NaN'],
   ['wholeAnswerMs', -1, 'is a number above 0, and not -1'],
-])('%s: %d is refused', (name, value, error) => {
+])('%s: %j is refused', (name, value, error) => {
   expect(() => createRouter({ providers: [{ provider: vendor('a', []), [name]: value }] })).toThrow(
     `createRouter: providers[0]: the option "${name}" ${error}`,
   )

@@ -298,7 +298,7 @@ describe('the settings of a provider', () => {
     [
       'an alias of an alias',
       '[{ type: ollama, aliases: { a: b, b: c } }]',
-      'createRouter: the alias "a" of "ollama" stands for "b", which is an alias',
+      'the alias "a" of "ollama" stands for "b", which is an alias',
     ],
     [
       'a price that cannot be',

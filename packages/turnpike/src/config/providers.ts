@@ -1,7 +1,6 @@
-import type { Provider } from '@turnpike/core'
+import type { OwnModel, Provider, UnitClass } from '@turnpike/core'
 import { Capability } from '@turnpike/core'
 import { unitClasses } from '@turnpike/core/internal'
-import type { UnitClass } from '@turnpike/core'
 import type { ApiKey } from '@turnpike/providers'
 import type { AwsCredentials } from '@turnpike/providers/bedrock'
 import type { PresetId } from '@turnpike/providers/presets'
@@ -57,7 +56,7 @@ const Price = section({
   ...tier,
   service_tiers: setting('Prices of service tiers by name.', byName('prices by names', section(tier))),
 })
-const OwnModel = section({
+const OwnModelSchema = section({
   id: v.pipe(text('the id of a model'), v.description('What callers call it, and by what its rules are known.')),
   upstream: setting('What its provider calls it, such as a deployment of Azure; default the id.', text()),
   price: setting('In US dollars per million units (pricing.md); it goes before every table.', Price),
@@ -66,11 +65,15 @@ const OwnModel = section({
   capabilities: setting('All that it can do.', v.array(oneOf(Capability.options), 'a list of capabilities')),
 })
 const Id = matching(/^\S+$/, 'the id of a model')
-/** Models by their ids, or with what is known of them. */
-const models = (expected = 'ids of models') =>
+/** As it may be given: numbers may be texts. */
+type Given<T> = T extends number ? T | string : T extends object ? { [Name in keyof T]: Given<T[Name]> } : T
+type Models = (string | OwnModel)[]
+
+/** Models by their ids, or with what is known of them. Its type is written out, as the inferred one takes hundreds of kilobytes. */
+const models = (expected = 'ids of models'): v.GenericSchema<string | Given<Models>, Models> =>
   either(
     (given) => Array.isArray(given) && given.some(isTree),
-    v.array(either(isTree, OwnModel, Id), expected),
+    v.array(either(isTree, OwnModelSchema, Id), expected),
     list(expected),
   )
 
