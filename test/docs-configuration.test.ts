@@ -42,7 +42,8 @@ function kindsOf(schema: Schema): string[] {
   if (only !== undefined) return [`\`${only}\``]
   if (words) return words.map((word) => `\`${word}\``)
   if (type === 'boolean') return ['`true`', '`false`']
-  if (type === 'array') return [`list of ${items?.type === 'string' ? 'texts' : 'numbers'}`]
+  if (type === 'array')
+    return [`list of ${items?.type === 'string' ? 'texts' : items?.type === 'number' ? 'numbers' : 'settings'}`]
   if (exclusiveMinimum !== undefined) return [`number above ${exclusiveMinimum}`]
   if (type === 'integer' || type === 'number') {
     if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return [`${type}, at least ${minimum}`]
@@ -50,7 +51,7 @@ function kindsOf(schema: Schema): string[] {
   }
   if (properties) return [`\`{ ${Object.keys(properties).join(', ')} }\``]
   if (type === 'object')
-    return [additionalProperties && additionalProperties.type === 'string' ? 'texts by name' : 'lists by name']
+    return [additionalProperties && additionalProperties.type === 'string' ? 'texts by name' : 'settings by name']
   const kinds = [...new Set(anyOf.flatMap(kindsOf))]
   if (type === 'string' || kinds.length === 0) return ['text']
   return kinds.every((kind) => kind === 'text' || kind === 'code') ? kinds : kinds.filter((kind) => kind !== 'text')
@@ -164,7 +165,7 @@ it('each file that it shows is a configuration', async () => {
   const files = ['yaml', 'json', 'ts'].flatMap((ending) =>
     blocksOf(page, ending).map((code, i) => [`${i}.${ending}`, code] as const),
   )
-  expect(files.map(([name]) => name)).toEqual(['0.yaml', '1.yaml', '0.json', '0.ts'])
+  expect(files.map(([name]) => name)).toEqual(['0.yaml', '1.yaml', '2.yaml', '0.json', '0.ts'])
   for (const [name, code] of files) expect((await load(name, code, environment)).providers).not.toEqual([])
 })
 

@@ -47,7 +47,7 @@ afterEach(() => vi.restoreAllMocks())
 
 describe('docs/routing.md', () => {
   it('has examples and rows that were all found', () => {
-    expect(blocks).toHaveLength(6)
+    expect(blocks).toHaveLength(7)
     expect(failures).toHaveLength(table.trim().split('\n').length - 2)
   })
 

@@ -56,17 +56,17 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 27_100, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 29_200, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 27_900, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import azure', 28_500, () => bundle('azure', 'providers/azure')],
+  ['providers', 'import anthropic', 27_800, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 29_800, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 28_700, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 29_200, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
-  ['providers', 'import bedrock', 35_500, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
-  ['providers', 'import vertex', 40_300, () => bundle('vertex', 'providers/vertex')],
-  ['providers', 'import preset', 28_500, () => bundle('preset', 'providers/presets')],
-  ['providers', 'import createRouter', 14_100, () => bundle('createRouter', 'providers')],
+  ['providers', 'import bedrock', 36_200, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import vertex', 41_000, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import preset', 29_200, () => bundle('preset', 'providers/presets')],
+  ['providers', 'import createRouter', 15_100, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 67_900, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 68_100, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
@@ -78,7 +78,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'script and styles of /docs', 12_000, async () => total(await docs(), (path) => path !== '/docs')],
   ['client', 'tarball', 40_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
-  ['core', 'tarball', 206_000, () => tarball('core')],
+  ['core', 'tarball', 208_000, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 199_000, () => tarball('gateway')],
   ['http', 'tarball', 103_000, () => tarball('http')],

@@ -7,7 +7,7 @@ import type { FakeAnswer, FakeRequest } from '@turnpike/providers/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { documented } from '../platform/requests.js'
 import type { AllProviders } from '../support/all-providers.js'
-import { CONFIG, credentials, privateKeyPem, startAllProviders } from '../support/all-providers.js'
+import { CONFIG, COST_CENTRE, credentials, privateKeyPem, startAllProviders } from '../support/all-providers.js'
 import { runtime, runtimePath } from '../support/runtime.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
@@ -136,7 +136,35 @@ describe(`the server with all providers in one file, on ${runtime}`, () => {
     const seen = data.map(({ id, provider }) => `${provider} ${id.replace(`${provider}/`, '')}`)
     const had = models.flatMap(([provider, ...ids]) => ids.flat().map((id) => `${provider} ${id}`))
     // The group shows the provider of its first model.
-    expect(seen.toSorted()).toEqual([...had, 'azure mini'].toSorted())
+    expect(seen.toSorted()).toEqual([...had, 'azure mini', 'azure mini-in-europe', 'bedrock claude'].toSorted())
+  })
+
+  it.each([
+    ['azure', 'mini-in-europe', 'gpt-4o-mini'],
+    ['bedrock', 'claude', 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'],
+  ])('knows a model of %s as %s, and records it as %s', async (provider, alias, model) => {
+    for (const more of [{}, { stream: true }]) {
+      const response = await client.chat(alias, more)
+      expect([response.status, response.headers.get('x-gateway-provider')]).toEqual([200, provider])
+      await response.text()
+    }
+    const path = '/v1/users/00000000-0000-7000-8000-000000000001/usage?limit=2'
+    const { records } = (await (await client.send(path)).json()) as { records: object[] }
+    expect(records).toMatchObject([
+      { provider, model },
+      { provider, model },
+    ])
+  })
+
+  it('charges the price beside a model of Azure, and sends the header beside it', async () => {
+    const response = await client.chat('azure/gpt-4o-mini')
+    const { usage } = (await response.json()) as {
+      usage: { prompt_tokens: number; completion_tokens: number; cost: number }
+    }
+    expect(usage.cost).toBeCloseTo((usage.prompt_tokens * 0.165 + usage.completion_tokens * 0.66) / 1e6, 9)
+    const posts = all.upstreams.azure.requests.filter(({ method }) => method === 'POST')
+    expect(posts.every(({ headers }) => headers['x-cost-centre'] === COST_CENTRE)).toBe(true)
+    expect(all.upstreams.openai.requests.some(({ headers }) => 'x-cost-centre' in headers)).toBe(false)
   })
 
   it('names the provider in the record of each request', async () => {
@@ -299,7 +327,7 @@ describe(`threat 4: credentials of all providers, on ${runtime}`, () => {
     )
     expect([tokens.length > 0, assertions.length > 0]).toEqual([true, true])
     const lines = privateKeyPem.split('\n').filter((line) => line.length > 20 && !line.startsWith('-'))
-    const secrets = [...Object.values(credentials), env.ADMIN_TOKEN, ...tokens, ...assertions, ...lines]
+    const secrets = [...Object.values(credentials), COST_CENTRE, env.ADMIN_TOKEN, ...tokens, ...assertions, ...lines]
     const foundIn = (text: string): string[] => secrets.filter((secret) => text.includes(secret))
     expect(foundIn(server.output())).toEqual([])
     expect(answers.filter((answer) => foundIn(answer).length > 0)).toEqual([])

@@ -31,6 +31,8 @@ export const credentials = {
   OPENROUTER_KEY: 'sk-or-v1-canary-0123456789',
   VLLM_KEY: '0ca11a5e11f0123456789abcdefa21e03abcdef0123456789abcdef012345678',
 }
+/** The value of the header that Azure gets. */
+export const COST_CENTRE = 'sk-canary-centre-0123456789'
 export const privateKeyPem = pem(privateKey)
 const EMAIL = 'turnpike@our-project.iam.gserviceaccount.com'
 const PROFILE = 'arn:aws:bedrock:eu-central-1:123456789012:application-inference-profile/a1b2c3'
@@ -131,6 +133,7 @@ export async function startAllProviders(): Promise<AllProviders> {
       ...credentials,
       OPENAI_URL: `${urlOf('openai')}/v1`,
       AZURE_ENDPOINT: urlOf('azure'),
+      AZURE_COST_CENTRE: COST_CENTRE,
       AZURE_DATED_ENDPOINT: urlOf('azure-dated'),
       VERTEX_KEY_FILE: keyFile('key.json', privateKeyPem),
       VERTEX_URL: urlOf('vertex'),

@@ -88,6 +88,8 @@ export interface UpstreamFailure {
   usage?: Usage | undefined
   /** True if the upstream bills more than `usage`, because it had begun to answer without a report of its usage. */
   unreported?: boolean | undefined
+  /** True if the provider's own time-out ended the call, after which another one may be called. */
+  overdue?: boolean | undefined
   /** Seconds to wait before a retry, as given by the upstream. */
   retryAfter?: number | undefined
   cause?: unknown

@@ -63,6 +63,7 @@ export type {
   Learnt,
   Memory,
   Note,
+  OwnModel,
   Provider,
   Signal,
   SpeechAnswer,
@@ -73,6 +74,7 @@ export type {
 export type { RateLimit, RateLimiter } from './rate-limiter.js'
 export { memoryRateLimiter } from './rate-limiter.js'
 export type {
+  CallOptions,
   Choice,
   Considered,
   Need,

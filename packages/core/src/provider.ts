@@ -1,9 +1,10 @@
+import type { PriceRow } from './prices/price.js'
 import type { Need } from './router.js'
 import type { SpeechRequest, TranscriptionFields } from './schemas/audio.js'
 import type { ChatChunk, ChatCompletion, ChatCompletionRequest, Usage } from './schemas/chat.js'
 import type { EmbeddingRequest, EmbeddingResponse } from './schemas/embeddings.js'
 import type { ImageRequest } from './schemas/images.js'
-import type { Fidelity, Model } from './schemas/models.js'
+import type { Capability, Fidelity, Model } from './schemas/models.js'
 
 /** The part of AbortSignal that upstream calls use. Every AbortSignal is one; a smaller object is cheaper to create per request. */
 export interface Signal {
@@ -131,6 +132,22 @@ export interface TranscriptionAnswer {
   usage: Usage | undefined
 }
 
+/** What is said of a model where its provider is configured: it goes before every catalogue, list and table, for this provider alone. */
+export interface OwnModel {
+  /** The id that callers use. By it the rules of a model are known, such as which parameters it takes. */
+  id: string
+  /** What its upstream calls it, such as a deployment of Azure; default its id. */
+  upstream?: string
+  /** In US dollars per million units, with the fields of a price table's row. */
+  price?: PriceRow
+  /** The most tokens of prompt and answer together. */
+  contextWindow?: number
+  /** The most tokens of an answer, thoughts included. */
+  maxOutput?: number
+  /** All that it can do. */
+  capabilities?: Capability[]
+}
+
 /** An upstream. The methods of tasks that it does not support are absent. */
 export interface Provider {
   /** Identifies the provider in the `provider` field and as the prefix of a model id. */
@@ -144,6 +161,8 @@ export interface Provider {
    * catalogue of some date.
    */
   readonly listsAll?: boolean
+  /** What is said of its models where it is configured, by their ids; absent = nothing. */
+  readonly own?: ReadonlyMap<string, OwnModel>
   /** Asks the upstream for its list of models, which costs nothing. Absent = it cannot be asked. @throws UpstreamError */
   check?(call: UpstreamCall): Promise<void>
   /** What it has learnt from refusals in this process; absent = nothing. */

@@ -4,6 +4,21 @@ import type { Learnt, Provider, Signal } from './provider.js'
 import type { Usage } from './schemas/chat.js'
 import type { Model } from './schemas/models.js'
 
+/** What holds for the calls of one provider, before what holds for all of them. */
+export interface CallOptions {
+  /** How often it is tried again where it is busy, after all others have been tried; default that of the group, else of the router. */
+  retries?: number
+  /**
+   * Milliseconds until the first event of a stream; default the gateway's. Where it is set and passes, the next target is tried: what the upstream was
+   * asked for may be billed, and is charged under a budget or credits.
+   */
+  firstEventMs?: number
+  /** Milliseconds between two events of a stream; default the gateway's. */
+  betweenEventsMs?: number
+  /** Milliseconds until an answer that is not streamed; default the gateway's. As of `firstEventMs`, the next target is tried then. */
+  wholeAnswerMs?: number
+}
+
 /** A provider and the model id to request from it. */
 export interface Target {
   provider: Provider
@@ -16,6 +31,8 @@ export interface Target {
   prices?: PriceTable
   /** What a target of the group must have refused before this one is called, once: the length of the prompt, or its content. Absent = nothing. */
   fallback?: 'length' | 'content'
+  /** Absent = what holds for all. */
+  options?: CallOptions | undefined
   /** The most tokens of prompt and answer together (`context`), and of an answer; undefined where they are unknown, absent = all are. */
   limits?(): { context: number | undefined; maxOutput: number | undefined } | undefined
 }
@@ -161,7 +178,10 @@ export interface Router {
   models(filter?: { provider?: string | undefined }): Promise<Model[]>
   /** The groups of models that have a member, as models; or those of them whose first member is of one provider. */
   groups(filter?: { provider?: string | undefined }): Promise<Model[]>
-  /** The configured members of a group, with its fallbacks, each as an id or as `provider/id`; undefined where there is no such group. */
+  /**
+   * What the name of a group stands for, its fallbacks included, or an alias, with or without a provider's prefix: each model as an id or as
+   * `provider/id`. Undefined for other names.
+   */
   members(name: string): readonly string[] | undefined
   /** A group by its name, or a listed model by its id, with or without the provider prefix, including its `fidelity`. */
   model(id: string): Promise<Model | undefined>

@@ -108,7 +108,15 @@ describe('the document of a gateway', () => {
       'presence_penalty',
       'service_tier',
     ])
-    expect(own('ModelInfo')).toEqual(['created', 'owned_by', 'fidelity', 'members'])
+    expect(own('ModelInfo')).toEqual([
+      'created',
+      'owned_by',
+      'fidelity',
+      'price',
+      'context_window',
+      'max_output_tokens',
+      'members',
+    ])
     expect(own('UserUsageSummary')).toEqual(['next'])
     expect(own('Error')).toEqual([])
     // spec.md: "fields not shown".

@@ -38,6 +38,13 @@ const madeClasses = new Set<string>([...completionClasses, 'images'])
 export const sentOf = (units: Units): Units =>
   Object.fromEntries(Object.entries(units).filter(([name]) => !madeClasses.has(name)))
 
+/** The units of two calls. */
+export function sumUnits(one: Units, other: Units): Units {
+  const sum = { ...one }
+  for (const [name, count] of Object.entries(other) as [UnitClass, number][]) sum[name] = (sum[name] ?? 0) + count
+  return sum
+}
+
 /** The fields of a record that are known before the request is sent. */
 export type RecordHead = Tagged & Pick<UsageRecord, 'request_id' | 'key_id' | 'end_user' | 'task' | 'considered'>
 

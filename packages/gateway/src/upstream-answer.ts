@@ -1,12 +1,14 @@
-import type { Considered, Note, Outcome, Target, Units, UpstreamCall, Usage } from '@turnpike/core'
+import type { Considered, Note, Outcome, Target, Units, UpstreamCall, Usage, UsageRecord } from '@turnpike/core'
 import { toUsd, UpstreamError } from '@turnpike/core'
+import { follow } from '@turnpike/core/internal'
 import { metered, reported } from './meter.js'
 import { isBilled, kindOf, outcomeOf } from './outcome.js'
-import type { Used } from './record.js'
-import { estimated, recordOf, sentOf } from './record.js'
+import type { RecordEnd, Used } from './record.js'
+import { estimated, recordOf, sentOf, sumUnits } from './record.js'
 import { servedTier } from './service-tier.js'
 import type { UpstreamRequest } from './upstream-request.js'
 import { elapsed } from './upstream-request.js'
+import type { UpstreamWatch } from './upstream-watch.js'
 import { warnings } from './warnings.js'
 
 /** The cost of a request in US dollars; 0 with `priced: false` where the price is not known. */
@@ -50,13 +52,32 @@ function logFailure(upstream: UpstreamRequest, { provider, model }: Target, kind
 /** The cause of a failure: where the gateway stopped the call, the reason for that and not the broken connection that followed. */
 export const reasonOf = ({ watch }: UpstreamRequest, error: unknown): unknown => watch.stop?.error ?? error
 
-/** Sends the request to one target after the other until one accepts it. @param ms until a target times out */
-function attempt<T>(upstream: UpstreamRequest, run: Run<T>, ms: number): Promise<{ value: T }> {
-  const { options, call, ownNotes, targets, watch } = upstream
+/** The signal of a call that ends at a time-out of its provider's own, while the request goes on to the next target. */
+function timed(watch: UpstreamWatch, { provider, options }: Target, of: 'firstEventMs' | 'wholeAnswerMs') {
+  const ms = options?.[of]
+  if (ms === undefined) return undefined
+  const { controller, dispose } = follow(watch)
+  const overdue = { provider: provider.id, kind: 'timeout', accepted: true, overdue: true } as const
+  const timer = setTimeout(() => {
+    // Nobody waits for the next one.
+    if (watch.disconnected) watch.abort()
+    else controller.abort(new UpstreamError('The upstream did not answer in time', overdue))
+  }, ms)
+  return { signal: controller.signal, answered: () => clearTimeout(timer), end: dispose }
+}
+
+/** Sends the request to one target after the other until one accepts it. @param of the time-out of a target */
+function attempt<T>(
+  upstream: UpstreamRequest,
+  run: Run<T>,
+  of: 'firstEventMs' | 'wholeAnswerMs',
+): Promise<{ value: T }> {
+  const { options, call, ownNotes, targets, watch, hold } = upstream
   const { router, ledger, now } = options
   return router.attempt(targets, watch, (target) => {
     if (watch.aborted) return Promise.reject(watch.reason!)
-    watch.expect(ms)
+    const own = timed(watch, target, of)
+    watch.expect(own ? Infinity : options[of])
     call.log({ provider: target.provider.id, model: target.model })
     upstream.target = target
     upstream.notes = ownNotes
@@ -64,13 +85,20 @@ function attempt<T>(upstream: UpstreamRequest, run: Run<T>, ms: number): Promise
     const onNotes = (notes: Note[]): void => void (upstream.notes = [...ownNotes, ...notes])
     const onRepeat = (): void => void upstream.attempts++
     // No time-out runs between two attempts.
-    return run(target, { signal: watch, memory: call.memory, onNotes, onRepeat }).then(
-      (value) => (watch.relax(), value),
+    return run(target, { signal: own?.signal ?? watch, memory: call.memory, onNotes, onRepeat }).then(
+      (value) => {
+        watch.relax()
+        own?.answered()
+        return value
+      },
       (error: unknown) => {
         watch.relax()
+        own?.answered()
+        own?.end()
         const reason = reasonOf(upstream, error)
         if (UpstreamError.is(reason) && reason.failure.code === 'context_length_exceeded')
           reason.failure.context ??= target.limits?.()?.context
+        if (hold && UpstreamError.is(reason) && reason.failure.overdue) upstream.overdue.push(target)
         const kind = kindOf(reason)
         if (kind) logFailure(upstream, target, kind, (reason as UpstreamError).failure.status)
         // A failure that is billed gets a usage record, and is counted by its outcome.
@@ -92,16 +120,35 @@ export function explain({ call, head, target, notes, attempts, explained }: Upst
   if (head.considered) call.setHeader('x-gateway-considered', comparison(head.considered))
 }
 
+/** What a call that was given up at its provider's time-out may cost, as far as that can be known. */
+const usedOverdue = ({ need }: UpstreamRequest, target: Target): Used =>
+  estimated(need.most(target), servedTier(need.tier?.(target), undefined, undefined))
+
+/** Adds what calls may cost that were given up to the record of the one that was not. */
+function addOverdue(upstream: UpstreamRequest, made: UsageRecord, end: RecordEnd): void {
+  for (const target of upstream.overdue) {
+    const { units, cost_nano_usd: nano, ...lost } = recordOf(upstream.head, target, usedOverdue(upstream, target), end)
+    made.prompt_tokens += lost.prompt_tokens
+    made.completion_tokens += lost.completion_tokens
+    made.tokens += lost.tokens
+    made.units = sumUnits(made.units, units)
+    if (nano !== null) made.cost_nano_usd = (made.cost_nano_usd ?? 0) + nano
+    made.accuracy = 'estimated'
+  }
+}
+
 /** Writes the usage record. */
 function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promise<Cost> {
   const { options, call, head, target, hold, started, attempts, first_token_ms } = upstream
-  const made = recordOf(head, target, used, {
+  const end: RecordEnd = {
     attempts: Math.max(attempts, 1),
     outcome,
     latency_ms: elapsed(started),
     first_token_ms,
     timestamp: new Date(options.now()).toISOString(),
-  })
+  }
+  const made = recordOf(head, target, used, end)
+  addOverdue(upstream, made, end)
   const { prompt_tokens, completion_tokens, cost_nano_usd: nano } = made
   call.log({ outcome, attempts, prompt_tokens, completion_tokens, cost_usd: toUsd(nano ?? 0) })
   if (nano === null) call.log({ unpriced: true })
@@ -129,7 +176,10 @@ async function recordFailure(upstream: UpstreamRequest, error: unknown): Promise
   if (spent) await record(upstream, metered(spent, 'partial', tier), outcome)
   else if (isCharged(upstream, error))
     await record(upstream, estimated(unitsOfFailure(upstream, outcome), tier), outcome)
-  else {
+  else if (upstream.overdue.length > 0) {
+    upstream.target = upstream.overdue.pop()!
+    await record(upstream, usedOverdue(upstream, upstream.target), 'idle_timeout')
+  } else {
     upstream.settle?.(0)
     // A hold that cannot be dropped now is settled later, like that of a crashed process.
     if (hold) await options.ledger.drop(hold).catch(() => undefined)
@@ -163,7 +213,7 @@ export async function whole<T, U extends Used>(
   const { options, call, watch, explained } = upstream
   let recorded = false
   try {
-    const { value: answer } = await attempt(upstream, run, options.wholeAnswerMs)
+    const { value: answer } = await attempt(upstream, run, 'wholeAnswerMs')
     explain(upstream)
     const used = reading(upstream, () => meter(answer))
     options.router.report(upstream.target, undefined, used.usage)
@@ -186,7 +236,7 @@ export async function whole<T, U extends Used>(
  */
 export async function begin<T, R>(upstream: UpstreamRequest, run: Run<T>, open: (begun: T) => R): Promise<R> {
   try {
-    const { value } = await attempt(upstream, run, upstream.options.firstEventMs)
+    const { value } = await attempt(upstream, run, 'firstEventMs')
     explain(upstream)
     return reading(upstream, () => open(value))
   } catch (error) {

@@ -110,6 +110,8 @@ export interface UpstreamRequest {
   target: Target
   notes: Note[]
   attempts: number
+  /** The targets that were given up at a time-out of their own, and are charged. */
+  overdue: Target[]
   /** The calls that failed before one was accepted, for the log; '' if there are none. */
   failedCalls: string
   first_token_ms: number | null
@@ -134,16 +136,31 @@ function dearUse(units: Units, need: PricedNeed, target: Target): Used {
   return costOf(tier) > costOf() ? estimated(units, tier) : standard
 }
 
-/** The most that a request may use on any of its targets. */
+/** The time-out of a target: its own, else that of all. */
+export const timeOutOf = (
+  { options: own }: Target,
+  of: 'firstEventMs' | 'betweenEventsMs' | 'wholeAnswerMs',
+  options: Pick<UpstreamOptions, typeof of>,
+): number => own?.[of] ?? options[of]
+
+/** The most that a request may use: on one of its targets, and on all those that are given up before at a time-out of their own. */
 function mostOf(need: PricedNeed, targets: Target[]): Most {
   const most = { cost_nano_usd: 0, tokens: 0 }
+  const givenUp = { cost_nano_usd: 0, tokens: 0 }
   for (const target of targets) {
     const units = need.most(target)
     const { usage, tier } = dearUse(units, need, target)
-    most.cost_nano_usd = Math.max(most.cost_nano_usd, cost(units, ratesOf(target, units, tier)) ?? 0)
-    most.tokens = Math.max(most.tokens, usage.prompt_tokens + usage.completion_tokens)
+    const nano = cost(units, ratesOf(target, units, tier)) ?? 0
+    const tokens = usage.prompt_tokens + usage.completion_tokens
+    if (target.options?.[need.streamed ? 'firstEventMs' : 'wholeAnswerMs'] === undefined) {
+      most.cost_nano_usd = Math.max(most.cost_nano_usd, nano)
+      most.tokens = Math.max(most.tokens, tokens)
+    } else {
+      givenUp.cost_nano_usd += nano
+      givenUp.tokens += tokens
+    }
   }
-  return most
+  return { cost_nano_usd: most.cost_nano_usd + givenUp.cost_nano_usd, tokens: most.tokens + givenUp.tokens }
 }
 
 /**
@@ -263,6 +280,7 @@ export async function upstreamRequest(
     target,
     notes: ownNotes,
     attempts: 0,
+    overdue: [],
     failedCalls: '',
     first_token_ms: null,
   }

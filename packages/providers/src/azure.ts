@@ -1,9 +1,10 @@
 /** Azure OpenAI: the models of the OpenAI family that a resource has deployed, by its v1 API or its dated API. @module */
-import type { Provider } from '@turnpike/core'
+import type { OwnModel, Provider } from '@turnpike/core'
 import { checkOptions, extend, invalid } from '@turnpike/core/internal'
 import type { ChatAdapter } from './adapter.js'
-import type { ApiKey, FamilyOptions } from './family.js'
+import type { ApiKey, FamilyOptions, Names } from './family.js'
 import { checkAddress, common, familyProvider } from './family.js'
+import { named } from './named.js'
 import type { ChatOptions } from './openai/chat.js'
 import { openaiChat } from './openai/chat.js'
 import { embeddings } from './openai/embeddings.js'
@@ -15,6 +16,7 @@ import type { Endpoints } from './provider.js'
 import type { Refusals } from './refusals.js'
 import { fetchTransport } from './transport.js'
 import type { Upstream } from './upstream.js'
+import { nameAt } from './upstream.js'
 
 /** Options of {@link azure}. Either `apiKey` or `token` must be set. */
 export interface AzureOptions extends Omit<FamilyOptions, 'baseURL'>, Pick<ChatOptions, 'thinkTags'> {
@@ -29,13 +31,13 @@ export interface AzureOptions extends Omit<FamilyOptions, 'baseURL'>, Pick<ChatO
   token?: ApiKey | undefined
   /** The date of an API version, such as `2024-10-21`: the dated API, with the deployment in the path. Default the v1 API, which needs none. */
   apiVersion?: string
-  /** The deployments by the ids of models that callers use. Default: a deployment is called as its model is. */
+  /** The deployments by the ids of models that callers use, in short for `models` with `upstream`. Default: a deployment is called as its model is. */
   deployments?: Readonly<Record<string, string>>
   /**
    * The ids of the models, or `live`; default those of `deployments`. Azure does not list deployments but all models that a resource could
    * deploy, so `live` tells too much. Other ids can be requested as well.
    */
-  models?: readonly string[] | 'live'
+  models?: readonly (string | OwnModel)[] | 'live'
 }
 
 /** What a path can hold: the names of deployments have letters, digits, `-`, `_` and `.` only. */
@@ -74,27 +76,21 @@ export function azure(options: AzureOptions): Provider {
   for (const name of Object.values(deployments))
     if (!NAME.test(name)) throw new TypeError('azure: the option "deployments" must have names of deployments')
 
-  const nameOf = (model: string): string => (Object.hasOwn(deployments, model) ? deployments[model]! : model)
-
-  const chatOf = (provider: string): ChatAdapter => {
+  const chatOf = (provider: string, names: Names): ChatAdapter => {
     // Every host of Azure has the rules of this one.
-    const chat = openaiChat(provider, { baseURL: 'https://openai.azure.com', thinkTags })
+    const chat = named(openaiChat(provider, { baseURL: 'https://openai.azure.com', thinkTags }), names)
+    if (!isDated) return chat
     return extend(chat, {
       request(request, refused) {
         const made = chat.request(request, refused)
-        const deployment = nameOf(request.model)
-        return extend(made, {
-          path: isDated ? pathOf(deployment) + made.path : made.path,
-          body: extend(made.body!, { model: deployment }),
-        })
+        return extend(made, { path: pathOf(names.nameOf(request.model)) + made.path })
       },
     } satisfies Partial<ChatAdapter>)
   }
 
-  const endpointsOf = (given: Upstream, refusals: Refusals): Endpoints => {
-    const named = extend(given, { nameOf })
+  const endpointsOf = (upstream: Upstream, refusals: Refusals): Endpoints => {
     const at = (model: string): Upstream =>
-      isDated ? extend(named, { baseURL: named.baseURL + pathOf(nameOf(model)) }) : named
+      isDated ? extend(upstream, { baseURL: upstream.baseURL + pathOf(nameAt(upstream, { model })) }) : upstream
     return {
       embeddings: async (request, call) => embeddings(at(request.model), refusals)(request, call),
       images: async (request, call) => images(at(request.model))(request, call),
@@ -112,6 +108,7 @@ export function azure(options: AzureOptions): Provider {
       chat: chatOf,
       endpoints: endpointsOf,
       catalogue: openaiCatalogue,
+      upstream: deployments,
       modelsPath: '/models',
       owns: isOpenaiModel,
     },

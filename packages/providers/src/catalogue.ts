@@ -1,4 +1,4 @@
-import type { ListedModel, Price, PriceRow, PriceSource, PriceTable, Rates } from '@turnpike/core'
+import type { ListedModel, OwnModel, Price, PriceRow, PriceSource, PriceTable, Rates } from '@turnpike/core'
 import { priceTable } from '@turnpike/core'
 import { undated } from '@turnpike/core/internal'
 import { CATALOGUE_DATE } from './family.js'
@@ -234,14 +234,19 @@ function newestOf(provider: string, id: string): ModelFacts | undefined {
  * The limits of a model: those of the {@link catalogue}, else those that a public table tells, else those of the newest known version of its
  * line where it is newer still. Undefined where nothing is known.
  * @param told what a public table tells of models, by `provider/model`; default nothing
+ * @param own what the configuration of the provider says, by the ids of models: it goes before all that; default nothing
  */
 export function limitsOf(
   provider: string,
   model: string,
   told: Readonly<Record<string, ListedModel>> = {},
+  own?: ReadonlyMap<string, OwnModel>,
 ): Pick<ModelFacts, 'context' | 'maxOutput'> | undefined {
   const id = `${provider}/${model}`
-  return entryOf(catalogue, id) ?? entryOf(told, id) ?? newestOf(provider, id)
+  const known = entryOf(catalogue, id) ?? entryOf(told, id) ?? newestOf(provider, id)
+  const { contextWindow, maxOutput } = own?.get(model) ?? {}
+  if (contextWindow === undefined && maxOutput === undefined) return known
+  return { context: contextWindow ?? known?.context, maxOutput: maxOutput ?? known?.maxOutput }
 }
 
 /** The prices of the {@link catalogue} that are in force at a time, in milliseconds since 1970; default now. */

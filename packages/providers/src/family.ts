@@ -1,7 +1,9 @@
-import type { Capability, Model, Provider } from '@turnpike/core'
+import type { Capability, Model, OwnModel, Provider } from '@turnpike/core'
 import type { OptionNames } from '@turnpike/core/internal'
 import { checkOptions, unset } from '@turnpike/core/internal'
-import { isModelId, listedModels, modelOf } from './upstream-models.js'
+import { checkHeaders, HEADER_VALUE } from './headers.js'
+import { idOf, ownModels } from './own-models.js'
+import { listedModels, modelOf } from './upstream-models.js'
 import type { ProviderOptions } from './provider.js'
 import { createProvider } from './provider.js'
 import type { Transport } from './transport.js'
@@ -27,16 +29,30 @@ export interface FamilyOptions {
   /** The base URL of the API. */
   baseURL?: string | undefined
   /**
-   * The ids of its models, or `live`: those that the upstream lists (`GET /models`), at most 2,000. Default the built-in catalogue at the vendor's own
-   * address, `live` at any other (ruling 51). Other ids can be requested as well (docs/routing.md).
+   * Its models, each by its id or with what is known of it, or `live`: those that the upstream lists (`GET /models`), at most 2,000. Default the built-in
+   * catalogue at the vendor's own address, `live` at any other (ruling 51). Other ids can be requested as well (docs/routing.md).
+   * @example ['gpt-4o-mini', { id: 'llama-3.3-70b', price: { input: 0.2, output: 0.4 }, contextWindow: 131_072 }]
    */
-  models?: readonly string[] | 'live'
+  models?: readonly (string | OwnModel)[] | 'live'
+  /**
+   * Further headers of its requests, such as `{ 'X-Team': 'search' }`, in visible ASCII. Their values are kept out of errors and logs. A header that
+   * the adapter sends itself, such as `Authorization` or `Content-Type`, is an error.
+   */
+  headers?: Readonly<Record<string, string>> | undefined
   /** The id of the provider in requests; default the name of the family. */
   id?: string
   /** The HTTP client; default {@link fetchTransport}. On Node, `undiciTransport()` needs a fraction of its CPU time. */
   transport?: Transport
   /** Limits of upstream responses. */
   limits?: UpstreamLimits
+}
+
+/** What is needed to name a model as its upstream does. */
+export interface Names {
+  /** The upstream's own name of a model; default its id. */
+  nameOf: (model: string) => string
+  /** The most tokens of an answer, as the configuration says. */
+  ownOutput: (model: string) => number | undefined
 }
 
 /** The definition of a family. */
@@ -52,16 +68,16 @@ export interface Family<Options extends FamilyOptions> extends Pick<
   credential(apiKey: string): Record<string, string>
   /** Further headers; default none. */
   headers?: Record<string, string>
-  chat(provider: string): ProviderOptions['chat']
+  /** Names of models at the upstream, by their ids, besides those in `models`; default none. */
+  upstream?: Readonly<Record<string, string>>
+  /** @param names the upstream's own names of models */
+  chat(provider: string, names: Names): ProviderOptions['chat']
   /** The capabilities of each listed model by its id. */
   catalogue: Record<string, Capability[]>
 }
 
 /** The date of the sources of the models that are listed, and of their limits and prices. */
 export const CATALOGUE_DATE = '2026-11-27'
-
-/** What a header can carry: a line break, as at the end of a file, would make every request fail. */
-const HEADER_VALUE = /^([\x20-\x7e]*[\x21-\x7e])?$/
 
 /** @throws TypeError, which does not contain it */
 function checkKey(key: unknown, must: string): asserts key is string {
@@ -74,6 +90,7 @@ export const common: OptionNames<FamilyOptions> = {
   apiKey: false,
   baseURL: false,
   models: false,
+  headers: false,
   id: false,
   transport: false,
   limits: false,
@@ -91,18 +108,16 @@ export function checkAddress(family: string, baseURL: string): string {
   return url.hostname
 }
 
-/** Checks the options. @returns whether the address is the vendor's own. @throws TypeError that names the option */
+/** Checks the options but for models and headers. @returns whether the address is the vendor's own. @throws TypeError that names the option */
 function isAtVendor<Options extends FamilyOptions>(family: Family<Options>, options: Options): boolean {
   const { id } = family
   checkOptions<FamilyOptions>(id, options, { ...common, ...family.options })
-  const { apiKey = '', baseURL = family.baseURL, models = 'live' } = options
+  const { apiKey = '', baseURL = family.baseURL } = options
   const [host, own] = [checkAddress(id, baseURL), checkAddress(id, family.baseURL)]
   const isVendor = host === own || host.endsWith(`.${own}`)
   if (typeof apiKey !== 'function') checkKey(apiKey, `${id}: the option "apiKey" must be`)
   const isUnset = 'apiKey' in options && options.apiKey === undefined
   if (isUnset || (isVendor && apiKey === '' && !family.authorize)) throw unset(id, 'apiKey')
-  if (models !== 'live' && !(Array.isArray(models) && models.every(isModelId)))
-    throw new TypeError(`${id}: the option "models" must be "live" or a list of ids`)
   return isVendor
 }
 
@@ -111,12 +126,19 @@ export function familyProvider<Options extends FamilyOptions>(family: Family<Opt
   const isVendor = isAtVendor(family, options)
   const { apiKey, baseURL = family.baseURL, id = family.id, transport = fetchTransport(), limits } = options
   const { models = isVendor ? undefined : 'live' } = options
-  const known = { family: family.id, provider: id, catalogue: family.catalogue }
+  const own = ownModels(family.id, models, family.upstream)
+  const known = { family: family.id, provider: id, catalogue: family.catalogue, own }
   const isStatic = typeof apiKey !== 'function'
+  const nameOf = (model: string): string => own.get(model)?.upstream ?? model
   return createProvider({
     id,
     baseURL: baseURL.replace(/\/+$/, ''),
-    headers: { ...family.headers, ...(isStatic && apiKey && family.credential(apiKey)), 'user-agent': 'turnpike' },
+    headers: {
+      ...checkHeaders(family.id, options.headers, { ...family.headers, ...family.credential('') }),
+      ...family.headers,
+      ...(isStatic && apiKey && family.credential(apiKey)),
+      'user-agent': 'turnpike',
+    },
     authorize: isStatic
       ? family.authorize
       : async () => {
@@ -124,12 +146,14 @@ export function familyProvider<Options extends FamilyOptions>(family: Family<Opt
           checkKey(key, `${family.id}: the option "apiKey" must return`)
           return family.credential(key)
         },
-    chat: family.chat(id),
+    chat: family.chat(id, { nameOf, ownOutput: (model) => own.get(model)?.maxOutput }),
+    nameOf,
+    own,
     endpoints: family.endpoints,
     models:
       models === 'live'
         ? (body) => listedModels(body, known)
-        : (models?.map((model) => modelOf(model, known)) ?? listModels(family.id, id, family.catalogue)),
+        : (models?.map((model) => modelOf(idOf(model), known)) ?? listModels(family.id, id, family.catalogue)),
     listsAll: models !== undefined,
     modelsPath: family.modelsPath,
     owns: family.owns,

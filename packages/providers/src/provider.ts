@@ -24,7 +24,7 @@ import { callJson, readJson, send, wholeText } from './upstream.js'
 export type Endpoints = Pick<Provider, 'fits' | 'embeddings' | 'textsPerCall' | 'images' | 'speech' | 'transcription'>
 
 /** Options of {@link createProvider}. */
-export interface ProviderOptions extends Omit<Upstream, 'errors'> {
+export interface ProviderOptions extends Omit<Upstream, 'errors'>, Pick<Provider, 'own'> {
   /** Headers of every request, including the credential. */
   headers: Record<string, string>
   /** Translates chat requests and responses. */
@@ -83,7 +83,7 @@ export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
  * @example createProvider({ id: 'mine', baseURL, headers, chat: myAdapter, models: [], owns: () => false, transport: fetchTransport() })
  */
 export function createProvider(options: ProviderOptions): Provider {
-  const { id: provider, chat, models, modelsPath, owns, limits } = options
+  const { id: provider, chat, models, modelsPath, owns, own, limits } = options
   const { listsAll = typeof models === 'function' } = options
   if (typeof models === 'function' && modelsPath === undefined) throw unset('createProvider', 'modelsPath')
   // Built once, because spreading objects per request costs several microseconds.
@@ -199,6 +199,7 @@ export function createProvider(options: ProviderOptions): Provider {
     owns,
     models: typeof models === 'function' ? (call) => askFor(models, call) : async () => models,
     ...(listsAll && { listsAll }),
+    ...(own && own.size > 0 && { own }),
     learnt: () => refusals.list(),
     ...(modelsPath !== undefined && { check: (call) => askFor(() => undefined, call) }),
     chat: {

@@ -1,5 +1,5 @@
 /** Reads an upstream's own list of models, which is not trusted. @module */
-import type { Capability, Model } from '@turnpike/core'
+import type { Capability, Model, OwnModel } from '@turnpike/core'
 import { isObject, undated } from '@turnpike/core/internal'
 
 /** Most characters of a model id: it is in usage records and in a response header. */
@@ -21,18 +21,34 @@ export interface Known {
   provider: string
   /** The capabilities of models by their ids, wherever they are served. */
   catalogue: Readonly<Record<string, Capability[]>>
+  /** What the configuration says of models, by their ids; default nothing. */
+  own?: ReadonlyMap<string, OwnModel>
 }
 
 /** Makes the record of a model. @param created in seconds since 1970; 0 = unknown */
-export function modelOf(id: string, { family, provider, catalogue }: Known, created = 0, owned_by = family): Model {
+export function modelOf(
+  id: string,
+  { family, provider, catalogue, own }: Known,
+  created = 0,
+  owned_by = family,
+): Model {
   const known = [id, undated(id)].find((one) => Object.hasOwn(catalogue, one))
+  const {
+    price,
+    contextWindow: context_window,
+    maxOutput: max_output_tokens,
+    ...said
+  }: Partial<OwnModel> = own?.get(id) ?? {}
   return {
     id,
     object: 'model',
     created,
     owned_by,
     provider,
-    capabilities: known === undefined ? [] : catalogue[known]!,
+    capabilities: said.capabilities ?? (known === undefined ? [] : catalogue[known]!),
+    ...(context_window !== undefined && { context_window }),
+    ...(max_output_tokens !== undefined && { max_output_tokens }),
+    ...(price && { price }),
   }
 }
 

@@ -34,8 +34,8 @@ export interface Upstream {
    * is sent, and the upstream is unavailable.
    */
   authorize?: ((request: TransportRequest) => Promise<Record<string, string>>) | undefined
-  /** The upstream's own name of a model, for the endpoints of the OpenAI family besides chat; default its id. */
-  nameOf?: (model: string) => string
+  /** The upstream's own name of a model, for the endpoints besides chat; default its id. */
+  nameOf?: ((model: string) => string) | undefined
   errors: ChatAdapter['errors']
   transport: Transport
   limits?: UpstreamLimits | undefined
@@ -57,12 +57,14 @@ const utf8 = new TextDecoder()
 /** Least length of a credential that is looked for in texts: a shorter one is none, and could be part of any text. */
 const CREDENTIAL_LENGTH = 8
 
+/** The headers that are the same for everybody. Others have a credential, or are the operator's own, which may be secret. */
+const PUBLIC = /^(accept|accept-encoding|anthropic-(beta|version)|content-type|user-agent)$/
+
 /** Text of an upstream without the credential that it was called with: some repeat it in errors. */
 function withoutCredential(text: string, headers: Record<string, string>): string {
   for (const [name, value] of Object.entries(headers)) {
     const credential = value.replace(/^Bearer /, '')
-    if (/authorization|key|token/.test(name) && credential.length >= CREDENTIAL_LENGTH)
-      text = text.replaceAll(credential, '[redacted]')
+    if (!PUBLIC.test(name) && credential.length >= CREDENTIAL_LENGTH) text = text.replaceAll(credential, '[redacted]')
   }
   return text
 }
@@ -113,6 +115,18 @@ const beforeAbort = <T>(promise: Promise<T>, signal: Signal): Promise<T> =>
     void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
 
+/** The name at the upstream of the model of a request. */
+export const nameAt = ({ nameOf }: Upstream, { model }: { model: string }): string => nameOf?.(model) ?? model
+
+const BETA = 'anthropic-beta'
+
+/** The headers of one request beside those of all. Features of Claude that are asked for by both are a list. */
+function withHeaders(headers: Record<string, string>, own: Record<string, string>): Record<string, string> {
+  const both = { ...headers, ...own }
+  if (headers[BETA] !== undefined && own[BETA] !== undefined) both[BETA] = `${headers[BETA]},${own[BETA]}`
+  return both
+}
+
 /** Adds the credential to a request. @throws UpstreamError `unavailable`; the signal's reason if it is aborted before */
 async function authorized({ id, authorize }: Upstream, request: TransportRequest): Promise<TransportRequest> {
   try {
@@ -146,7 +160,7 @@ export function send(
   const request: TransportRequest = {
     url: baseURL + path,
     method: body ? 'POST' : 'GET',
-    headers: own ? { ...headers, ...own } : headers,
+    headers: own ? withHeaders(headers, own) : headers,
     body: typeof body !== 'object' || body instanceof ReadableStream ? body : JSON.stringify(body),
     signal,
   }

@@ -6,6 +6,7 @@ import type { Deployment, Transport } from '@turnpike/providers'
 import {
   anthropic,
   builtInPrices,
+  createRouter,
   fetchTransport,
   google,
   googleEndpoints,
@@ -52,17 +53,32 @@ function serviceAccountOf(given: string | ServiceAccountKey): ServiceAccountKey 
   }
 }
 
-/** The settings by which a provider is made; the others are of its part of the load. */
-function partsOf(settings: ProviderSettings) {
-  const { disabled: _, weight, requestsPerMinute, tokensPerMinute, ...given } = settings
-  const load = {
-    ...(weight !== undefined && { weight }),
-    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
-    ...(tokensPerMinute !== undefined && { tokensPerMinute }),
-  }
-  return { given, load }
+/** The settings that are not of the provider itself but of its deployment, or of neither. */
+type Shared = 'disabled' | (typeof ofDeployment)[number]
+const ofDeployment = [
+  'weight',
+  'requestsPerMinute',
+  'tokensPerMinute',
+  'aliases',
+  'retries',
+  'firstEventMs',
+  'betweenEventsMs',
+  'wholeAnswerMs',
+] as const satisfies (keyof Deployment)[]
+
+/** Omits from each member of a union. */
+type Without<Settings, Names extends PropertyKey> = Settings extends unknown ? Omit<Settings, Names> : never
+type Given = Without<ProviderSettings, Shared>
+
+/** The settings by which a provider is made. */
+const givenOf = (settings: ProviderSettings): Given => {
+  const given: Partial<ProviderSettings> = { ...settings }
+  for (const name of ['disabled', ...ofDeployment] as const) delete given[name]
+  return given as Given
 }
-type Given = ReturnType<typeof partsOf>['given']
+/** The settings of its deployment. */
+const deploymentOf = (settings: ProviderSettings): Omit<Deployment, 'provider'> =>
+  Object.fromEntries(ofDeployment.flatMap((name) => (name in settings ? [[name, settings[name]]] : [])))
 
 /** Makes a provider. @param prices tell of newer models. @throws Error that names the setting which is wrong */
 function create(given: Given, ownTransport: Transport, prices: PriceSource): Provider {
@@ -131,12 +147,12 @@ export function providerMaker(transport: Transport, prices: PriceSource, before:
     make(entry) {
       if (isMade(entry)) return entry
       if (entry.disabled) return undefined
-      const { given, load } = partsOf(entry)
+      const given = givenOf(entry)
       const same = left.findIndex((one) => one.transport === transport && isDeepStrictEqual(one.given, given))
       const [one = { given, transport, provider: create(given, transport, prices) }] =
         same < 0 ? [] : left.splice(same, 1)
       made.push(one)
-      return { provider: one.provider, ...load }
+      return { provider: one.provider, ...deploymentOf(entry) }
     },
   }
 }
@@ -171,6 +187,13 @@ export function needProvider(providers: readonly unknown[]): void {
     throw new ConfigError(['providers must have one that is not disabled'])
 }
 
-/** Makes the providers of a configuration and calls none. @throws ConfigError with a line for each that cannot be made */
-export const checkProviders = ({ providers }: Config): void =>
-  needProvider(createProviders(providers, providerMaker(fetchTransport(), builtInPrices())))
+/** Makes the providers of a configuration and their router, and calls none. @throws ConfigError with a line for each that cannot be made */
+export function checkProviders({ providers: entries, routing }: Config): void {
+  const made = createProviders(entries, providerMaker(fetchTransport(), builtInPrices()))
+  needProvider(made)
+  try {
+    createRouter({ providers: made.filter((provider) => provider !== undefined), ...routing })
+  } catch (error) {
+    throw new ConfigError([(error as Error).message.replace(/^createRouter: /, '')])
+  }
+}

@@ -529,6 +529,72 @@ export interface components {
             fidelity?: {
                 [key: string]: "kept" | "clamped" | "emulated" | "dropped" | "refused";
             };
+            price?: {
+                input?: number;
+                input_audio?: number;
+                input_image?: number;
+                cache_read?: number;
+                cache_write?: number;
+                cache_write_1h?: number;
+                output?: number;
+                reasoning?: number;
+                output_audio?: number;
+                output_image?: number;
+                characters?: number;
+                seconds?: number;
+                images?: number;
+                tiers?: {
+                    input?: number;
+                    input_audio?: number;
+                    input_image?: number;
+                    cache_read?: number;
+                    cache_write?: number;
+                    cache_write_1h?: number;
+                    output?: number;
+                    reasoning?: number;
+                    output_audio?: number;
+                    output_image?: number;
+                    characters?: number;
+                    seconds?: number;
+                    images?: number;
+                    above: number;
+                }[];
+                service_tiers?: {
+                    [key: string]: {
+                        input?: number;
+                        input_audio?: number;
+                        input_image?: number;
+                        cache_read?: number;
+                        cache_write?: number;
+                        cache_write_1h?: number;
+                        output?: number;
+                        reasoning?: number;
+                        output_audio?: number;
+                        output_image?: number;
+                        characters?: number;
+                        seconds?: number;
+                        images?: number;
+                        tiers?: {
+                            input?: number;
+                            input_audio?: number;
+                            input_image?: number;
+                            cache_read?: number;
+                            cache_write?: number;
+                            cache_write_1h?: number;
+                            output?: number;
+                            reasoning?: number;
+                            output_audio?: number;
+                            output_image?: number;
+                            characters?: number;
+                            seconds?: number;
+                            images?: number;
+                            above: number;
+                        }[];
+                    };
+                };
+            };
+            context_window?: number;
+            max_output_tokens?: number;
             members?: string[];
         } & {
             [key: string]: unknown;

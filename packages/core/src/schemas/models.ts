@@ -1,5 +1,7 @@
 /** The model list of spec.md, with the `created` and `owned_by` that the OpenAI clients' types expect. */
 import * as v from 'valibot'
+import { unitClasses } from '../prices/price.js'
+import type { UnitClass } from '../prices/price.js'
 import { integer } from './integers.js'
 
 /** A capability of a model. The closed list is ours (spec.md shows only "array of strings"). */
@@ -20,6 +22,17 @@ export type Capability = v.InferOutput<typeof Capability>
 export const Fidelity = v.picklist(['kept', 'clamped', 'emulated', 'dropped', 'refused'])
 export type Fidelity = v.InferOutput<typeof Fidelity>
 
+/** US dollars per million units of each class. */
+const rates = Object.fromEntries(unitClasses.map((name) => [name, v.exactOptional(v.number())])) as Record<
+  UnitClass,
+  v.ExactOptionalSchema<v.NumberSchema<undefined>, undefined>
+>
+const price = {
+  ...rates,
+  /** For all units of a request whose prompt has more than `above` tokens. */
+  tiers: v.exactOptional(v.array(v.object({ ...rates, above: v.number() }))),
+}
+
 /** A model record (spec.md, "Model list") with additional fields. */
 export const Model = v.looseObject({
   id: v.string(),
@@ -31,7 +44,12 @@ export const Model = v.looseObject({
   owned_by: v.string(),
   /** By field of a chat request; only in the record of a single model, not in the list. */
   fidelity: v.optional(v.record(v.string(), Fidelity)),
-  /** Of a group of models: those that may answer, as `provider/model`, in order of preference. */
+  /** These three as its provider's configuration says; absent = it does not. In US dollars per million units. */
+  price: v.optional(v.object({ ...price, service_tiers: v.exactOptional(v.record(v.string(), v.object(price))) })),
+  /** The most tokens of prompt and answer together. */
+  context_window: v.optional(integer),
+  max_output_tokens: v.optional(integer),
+  /** Of a group of models or an alias: those that may answer, as `provider/model`, in order of preference. */
   members: v.optional(v.array(v.string())),
 })
 export type Model = v.InferOutput<typeof Model>

@@ -29,7 +29,7 @@ import { askedTier } from '../service-tier.js'
 import type { Cost } from '../upstream-answer.js'
 import { begin, close, explain, firstToken, reasonOf, whole } from '../upstream-answer.js'
 import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
-import { callsUpstream, upstreamRequest } from '../upstream-request.js'
+import { callsUpstream, timeOutOf, upstreamRequest } from '../upstream-request.js'
 import type { UpstreamWatch } from '../upstream-watch.js'
 import { operation } from '../operation.js'
 
@@ -105,7 +105,7 @@ function eventsOf(
   const drain = async (): Promise<boolean> => {
     try {
       for (;;) {
-        watch.expect(upstream.options.betweenEventsMs)
+        watch.expect(timeOutOf(upstream.target, 'betweenEventsMs', upstream.options))
         const { done, value } = await batches.next()
         watch.relax()
         if (done) return true
@@ -126,7 +126,7 @@ function eventsOf(
   }
   return {
     read(onBatch, onError) {
-      watch.expect(upstream.options.betweenEventsMs)
+      watch.expect(timeOutOf(upstream.target, 'betweenEventsMs', upstream.options))
       read(onBatch, onError)
     },
     encode(batch) {

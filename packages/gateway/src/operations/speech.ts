@@ -13,7 +13,7 @@ import type { Used } from '../record.js'
 import { estimated } from '../record.js'
 import { begin, close, firstToken, reasonOf } from '../upstream-answer.js'
 import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
-import { callsUpstream, upstreamRequest } from '../upstream-request.js'
+import { callsUpstream, timeOutOf, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
 
 export interface SpeechOptions {
@@ -65,7 +65,7 @@ async function* once(audio: Uint8Array): AsyncGenerator<Uint8Array> {
 
 /** POST /v1/audio/speech. */
 export function createSpeech(options: UpstreamOptions & SpeechOptions) {
-  const { speechModels = SPEECH_MODELS, voices = VOICES, betweenEventsMs } = options
+  const { speechModels = SPEECH_MODELS, voices = VOICES } = options
 
   return operation({
     id: 'audio.speech',
@@ -125,7 +125,7 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
         ({ provider, model }, call) => provider.speech!(extend(request, { model }), call),
         ({ body, usage, contentType }) => {
           firstToken(upstream)
-          const audio = recorded(upstream, body, usedBy(usage), betweenEventsMs)
+          const audio = recorded(upstream, body, usedBy(usage), timeOutOf(upstream.target, 'betweenEventsMs', options))
           return bytes(guarding?.readsAnswers ? guarding.speech(audio, contentType) : audio, contentType)
         },
       )

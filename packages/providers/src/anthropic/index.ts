@@ -3,6 +3,7 @@ import type { Provider } from '@turnpike/core'
 import type { ChatAdapter } from '../adapter.js'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
+import { named } from '../named.js'
 import { toUsage } from './answer.js'
 import { errors } from './errors.js'
 import { anthropicCatalogue, isAnthropicModel } from './models.js'
@@ -22,10 +23,18 @@ export interface AnthropicOptions extends FamilyOptions {
   maxOutput?: (model: string) => number | undefined
 }
 
-/** The adapter between Chat Completions and the Messages API. @param maxOutput see {@link AnthropicOptions} */
-export const anthropicChat = (provider: string, maxOutput?: AnthropicOptions['maxOutput']): ChatAdapter => ({
+/**
+ * The adapter between Chat Completions and the Messages API.
+ * @param maxOutput see {@link AnthropicOptions}
+ * @param ownOutput the maximum output tokens of a model, known or not, as the configuration says
+ */
+export const anthropicChat = (
+  provider: string,
+  maxOutput?: AnthropicOptions['maxOutput'],
+  ownOutput?: AnthropicOptions['maxOutput'],
+): ChatAdapter => ({
   oneChoice: true,
-  request: (request) => toRequest(request, maxOutput?.(request.model)),
+  request: (request) => toRequest(request, maxOutput?.(request.model), ownOutput?.(request.model)),
   response: (body, request) => toResponse(provider, body as Message, request),
   usage: ({ usage }: Message) => (usage ? toUsage(usage) : undefined),
   stream: (request) => streamDecoder(provider, request),
@@ -48,4 +57,10 @@ const family = {
  * @example anthropic({ apiKey: process.env.ANTHROPIC_API_KEY })
  */
 export const anthropic = (options: AnthropicOptions): Provider =>
-  familyProvider({ ...family, chat: (provider) => anthropicChat(provider, options.maxOutput) }, options)
+  familyProvider(
+    {
+      ...family,
+      chat: (provider, names) => named(anthropicChat(provider, options.maxOutput, names.ownOutput), names),
+    },
+    options,
+  )

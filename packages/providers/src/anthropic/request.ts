@@ -145,12 +145,14 @@ const BINDING = {
 /**
  * Builds a request of the Messages API.
  * @param maxOutput the maximum output tokens of a model that the adapter does not know
+ * @param ownOutput those of any model, as the configuration says
  * @throws ApiError 400 for what it does not support
  */
-export function toRequest(request: ChatCompletionRequest, maxOutput?: number): UpstreamRequest {
+export function toRequest(request: ChatCompletionRequest, maxOutput?: number, ownOutput?: number): UpstreamRequest {
   const { notes, note } = takeNotes(request, read)
 
   const traits = traitsOf(request.model, maxOutput)
+  traits.maxOutput = ownOutput ?? traits.maxOutput
   const format = formatOf(request)
   const schema = format.type === 'json_schema' ? format.json_schema.schema : undefined
   const left = { ...MOST_COMPLEX }

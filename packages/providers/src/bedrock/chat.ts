@@ -5,6 +5,7 @@ import { anthropicChat } from '../anthropic/index.js'
 import { byModel, inPath } from '../by-model.js'
 import { errorObject, errorText } from '../error-text.js'
 import { faultOf } from '../failures.js'
+import type { Names } from '../family.js'
 import { openaiChat } from '../openai/chat.js'
 import { withoutLosses } from '../refused-parameters.js'
 import { retryAfter } from '../retry-after.js'
@@ -41,21 +42,20 @@ export const isClaude = (model: string): boolean => /(^|[./])claude-/.test(model
 
 /**
  * The adapter of Bedrock: Claude by InvokeModel, all other models by Chat Completions.
- * @param profiles the id at Bedrock by the id that callers use
  * @param maxOutput see {@link AnthropicOptions}
  */
 export function bedrockChat(
   provider: string,
-  profiles: Readonly<Record<string, string>>,
+  { nameOf, ownOutput }: Names,
   maxOutput?: AnthropicOptions['maxOutput'],
 ): ChatAdapter {
-  const messages = anthropicChat(provider, maxOutput)
+  const messages = anthropicChat(provider, maxOutput, ownOutput)
   // Its servers have no rules by their address.
   const completions = openaiChat(provider, { baseURL: 'https://amazonaws.com' })
 
   /** @throws ApiError 400 for an id that none has, which could change the path */
   const idOf = (model: string): string => {
-    const id = Object.hasOwn(profiles, model) ? profiles[model]! : model
+    const id = nameOf(model)
     if (!ID.test(id)) throw invalid('No model of Bedrock has such an id', { code: 'model_not_found' })
     return id
   }

@@ -1,11 +1,12 @@
 /** Amazon Bedrock: Claude and the models with OpenAI's API, by an API key of Bedrock or by credentials of AWS. Needs aws4fetch. @module */
-import type { Provider } from '@turnpike/core'
+import type { OwnModel, Provider } from '@turnpike/core'
 import { checkOptions, unset } from '@turnpike/core/internal'
 import { AwsV4Signer } from 'aws4fetch'
 import type { AnthropicOptions } from '../anthropic/index.js'
 import { anthropicCapabilities } from '../anthropic/models.js'
 import type { FamilyOptions } from '../family.js'
 import { common, familyProvider } from '../family.js'
+import { idOf } from '../own-models.js'
 import { fetchTransport } from '../transport.js'
 import type { Upstream } from '../upstream.js'
 import { bedrockChat, isClaude } from './chat.js'
@@ -31,13 +32,13 @@ export interface BedrockOptions extends Omit<FamilyOptions, 'models'>, Pick<Anth
    */
   credentials?: AwsCredentials | (() => AwsCredentials | Promise<AwsCredentials>) | undefined
   /**
-   * The id at Bedrock by the id that callers use: a model, an inference profile or its ARN. Needed for a profile whose id does not name its model,
+   * The id at Bedrock by the id that callers use: a model, an inference profile or its ARN; in short for `models` with `upstream`. Needed for a profile whose id does not name its model,
    * as the rules of a model go by the callers' id.
    * @example { 'claude-sonnet-4-5': 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3' }
    */
   profiles?: Readonly<Record<string, string>>
   /** The ids of the models; default those of `profiles`. Other ids can be requested as well. */
-  models?: readonly string[]
+  models?: readonly (string | OwnModel)[]
 }
 
 /** Such as us-east-1, us-gov-west-1 and eusc-de-east-1. */
@@ -52,7 +53,8 @@ const signer =
     const signed = await new AwsV4Signer({
       method,
       url,
-      headers: { 'content-type': headers['content-type']! },
+      // AWS wants its own headers to be signed.
+      headers: Object.fromEntries(Object.entries(headers).filter(([name]) => /^(content-type|x-amz-.*)$/.test(name))),
       ...(body !== undefined && { body: body as string }),
       accessKeyId,
       secretAccessKey,
@@ -92,8 +94,14 @@ export function bedrock(options: BedrockOptions): Provider {
       options: {},
       credential: (key) => ({ authorization: `Bearer ${key}` }),
       authorize: credentials && signer(region, credentials),
-      chat: (provider) => bedrockChat(provider, profiles, maxOutput),
-      catalogue: Object.fromEntries(models.filter(isClaude).map((id) => [id, anthropicCapabilities])),
+      chat: (provider, names) => bedrockChat(provider, names, maxOutput),
+      upstream: profiles,
+      catalogue: Object.fromEntries(
+        models
+          .map(idOf)
+          .filter(isClaude)
+          .map((id) => [id, anthropicCapabilities]),
+      ),
       owns: (model) => /(^|\.)(anthropic|openai)\./.test(model),
     },
     { ...rest, ...(!credentials && { apiKey }), models, transport: bedrockTransport(transport) },

@@ -5,7 +5,7 @@ import { count } from '../count.js'
 import { malformed } from '../failures.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
-import { callJson } from '../upstream.js'
+import { callJson, nameAt } from '../upstream.js'
 import { embeddingOf, normalise, toVector, vectorMaker } from '../vectors.js'
 import { toldError } from './errors.js'
 import { toName, toPath } from './models.js'
@@ -73,7 +73,10 @@ export const embeddings =
 
     const batches = await together(Math.ceil(texts.length / batch), (index): Promise<Batch> => {
       const some = texts.slice(index * batch, (index + 1) * batch)
-      const outgoing = { ...method.request(model, some, dimensions ?? undefined), notes: index === 0 ? notes : [] }
+      const outgoing = {
+        ...method.request(nameAt(upstream, request), some, dimensions ?? undefined),
+        notes: index === 0 ? notes : [],
+      }
       return callJson(upstream, outgoing, call, usage, (body) => {
         const given = method.vectors(body)
         if (!given) throw toldError(upstream.id, body, false) ?? malformed(upstream.id, 'The answer has no embeddings')

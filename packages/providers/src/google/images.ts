@@ -3,7 +3,7 @@ import { extend } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
-import { callJson } from '../upstream.js'
+import { callJson, nameAt } from '../upstream.js'
 import type { Answer } from './answer.js'
 import { imageOf, reportOf } from './answer.js'
 import { toPath, traitsOf } from './models.js'
@@ -23,7 +23,8 @@ const ratios: Record<NonNullable<ImageRequest['size']>, string | undefined> = {
 
 const read = new Set(['prompt', 'size', 'quality', 'response_format'])
 
-function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
+/** @param name the upstream's own name of the model */
+function toRequest(request: ImageRequest & { model: string }, name: string): UpstreamRequest {
   const { model, prompt, size, quality } = request
   const { notes, note } = takeNotes(request, read)
   if (size === '256x256' || size === '512x512') note('size', 'clamped')
@@ -33,7 +34,7 @@ function toRequest(request: ImageRequest & { model: string }): UpstreamRequest {
   if (quality === 'low' || (wantsHd && !hd)) note('quality', 'dropped')
   const imageConfig = { aspectRatio: ratios[size ?? '1024x1024'], imageSize: hd ? '2K' : undefined }
   return {
-    path: toPath(model, 'generateContent'),
+    path: toPath(name, 'generateContent'),
     body: {
       contents: [{ role: 'user', parts: [{ text: prompt }] }],
       generationConfig: { responseModalities: ['IMAGE'], imageConfig },
@@ -63,4 +64,6 @@ function toAnswer(provider: string, answer: Answer): ImageAnswer {
 export const images =
   (upstream: Upstream): NonNullable<Provider['images']> =>
   (request, call) =>
-    callJson(upstream, toRequest(request), call, usageOf, (body) => toAnswer(upstream.id, body as Answer))
+    callJson(upstream, toRequest(request, nameAt(upstream, request)), call, usageOf, (body) =>
+      toAnswer(upstream.id, body as Answer),
+    )

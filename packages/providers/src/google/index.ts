@@ -13,6 +13,7 @@ import type { RemoteContent } from './remote-content.js'
 import { refuseRemote, withRemoteContent } from './remote-content.js'
 import { toResponse } from './response.js'
 import { streamDecoder } from './stream.js'
+import type { Upstream } from '../upstream.js'
 
 /** Options of {@link google}. */
 export interface GoogleOptions extends FamilyOptions {
@@ -28,14 +29,18 @@ export { googleEndpoints } from './endpoints.js'
 export type { GoogleEndpoints, GoogleEndpointsOptions } from './endpoints.js'
 export type { RemoteContent, RemoteImage } from './remote-content.js'
 
-/** The adapter between Chat Completions and generateContent. */
-export const googleChat = (provider: string, remoteContent?: RemoteContent): ChatAdapter => ({
+/** The adapter between Chat Completions and generateContent. @param nameOf the upstream's own name of a model; default its id */
+export const googleChat = (
+  provider: string,
+  remoteContent?: RemoteContent,
+  nameOf?: Upstream['nameOf'],
+): ChatAdapter => ({
   // Many models reject a candidateCount above 1.
   oneChoice: true,
   ...(remoteContent && { prepare: (request, call) => withRemoteContent(request, remoteContent, call) }),
   request(request) {
     if (!remoteContent) refuseRemote(request)
-    return toRequest(request)
+    return toRequest(request, nameOf?.(request.model))
   },
   response: (body, request) => toResponse(provider, body as Answer, request),
   usage: reportOf,
@@ -62,7 +67,7 @@ export function google(options: GoogleOptions): Provider {
   return familyProvider(
     {
       ...family,
-      chat: (provider) => googleChat(provider, remoteContent),
+      chat: (provider, { nameOf }) => googleChat(provider, remoteContent, nameOf),
       endpoints: endpoints?.of,
       catalogue: { ...googleCatalogue, ...endpoints?.catalogue },
     },

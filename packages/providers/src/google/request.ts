@@ -187,14 +187,18 @@ function prefix({ system, contents }: Conversation): void {
   else contents.unshift({ role: 'user', parts: system })
 }
 
-/** Builds a request of generateContent. @throws ApiError 400 for what it does not support */
-export function toRequest(request: ChatCompletionRequest): UpstreamRequest {
+/**
+ * Builds a request of generateContent.
+ * @param name the upstream's own name of the model
+ * @throws ApiError 400 for what it does not support
+ */
+export function toRequest(request: ChatCompletionRequest, name = request.model): UpstreamRequest {
   const { notes, note } = takeNotes(request, read)
   // Parallel calls cannot be disabled.
   if (request['parallel_tool_calls'] === false) note('parallel_tool_calls', 'dropped')
 
   refuseLive(request.model)
-  const path = toPath(request.model, request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent')
+  const path = toPath(name, request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent')
   const traits = traitsOf(request.model)
   const conversation = toConversation(request, traits)
   const { system, contents, dropped, emulated } = conversation

@@ -2,7 +2,7 @@ import type { Provider, SpeechRequest } from '@turnpike/core'
 import { concat, fromBase64, unsupported } from '@turnpike/core/internal'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
-import { callJson } from '../upstream.js'
+import { callJson, nameAt } from '../upstream.js'
 import { toWav } from '../wav.js'
 import type { Answer } from './answer.js'
 import { reportOf } from './answer.js'
@@ -24,14 +24,15 @@ const read = new Set(['input', 'voice', 'response_format', 'speed'])
 /** Whether the requested format is WAV, the only one that is supported. */
 export const canSpeak = ({ response_format }: SpeechRequest): boolean => response_format === 'wav'
 
-function toRequest(request: SpeechRequest) {
-  const { model, input, voice, speed } = request
+/** @param name the upstream's own name of the model */
+function toRequest(request: SpeechRequest, name: string) {
+  const { input, voice, speed } = request
   if (!canSpeak(request)) throw unsupported('Gemini speaks in WAV only; ask for "response_format": "wav"')
   const { notes, note } = takeNotes(request, read)
   if ((speed ?? 1) !== 1) note('speed', 'dropped')
   const voiceName = voices[voice ?? 'alloy'] ?? voice
   return {
-    path: toPath(model, 'generateContent'),
+    path: toPath(name, 'generateContent'),
     body: {
       contents: [{ role: 'user', parts: [{ text: input }] }],
       generationConfig: {
@@ -47,7 +48,7 @@ function toRequest(request: SpeechRequest) {
 export const speech =
   (upstream: Upstream): NonNullable<Provider['speech']> =>
   (request, call) =>
-    callJson(upstream, toRequest(request), call, reportOf, (body) => {
+    callJson(upstream, toRequest(request, nameAt(upstream, request)), call, reportOf, (body) => {
       const answer = body as Answer
       const parts = answer.candidates?.[0]?.content?.parts ?? []
       const audio = parts.flatMap(({ inlineData }) => (inlineData?.mimeType?.startsWith('audio/') ? [inlineData] : []))

@@ -2,7 +2,7 @@ import type { Provider, TranscriptionAnswer, TranscriptionFields, TranscriptionR
 import { toBase64, unsupported } from '@turnpike/core/internal'
 import { takeNotes } from '../request-fields.js'
 import type { Upstream } from '../upstream.js'
-import { callJson } from '../upstream.js'
+import { callJson, nameAt } from '../upstream.js'
 import type { Answer } from './answer.js'
 import { reportOf } from './answer.js'
 import { toPath } from './models.js'
@@ -24,8 +24,9 @@ async function bytesOf(file: TranscriptionRequest['file']): Promise<Uint8Array> 
 export const canTranscribe = ({ response_format: format }: TranscriptionFields): boolean =>
   format !== 'srt' && format !== 'vtt'
 
-async function toRequest(request: TranscriptionRequest) {
-  const { model, file, language, prompt } = request
+/** @param name the upstream's own name of the model */
+async function toRequest(request: TranscriptionRequest, name: string) {
+  const { file, language, prompt } = request
   if (!canTranscribe(request)) throw unsupported('Gemini gives no times; ask for json or text')
   const { notes } = takeNotes(request, read)
   const text = [
@@ -34,18 +35,24 @@ async function toRequest(request: TranscriptionRequest) {
     ...(prompt ? [`What comes before it, or words that may occur in it: ${prompt}`] : []),
   ].join('\n')
   const parts = [{ inlineData: { mimeType: file.type, data: toBase64(await bytesOf(file)) } }, { text }]
-  return { path: toPath(model, 'generateContent'), body: { contents: [{ role: 'user', parts }] }, notes }
+  return { path: toPath(name, 'generateContent'), body: { contents: [{ role: 'user', parts }] }, notes }
 }
 
 /** generateContent with the audio in the prompt. */
 export const transcription =
   (upstream: Upstream): NonNullable<Provider['transcription']> =>
   async (request, call) =>
-    callJson(upstream, await toRequest(request), call, reportOf, (body): TranscriptionAnswer => {
-      const answer = body as Answer
-      const parts = answer.candidates?.[0]?.content?.parts
-      if (!parts) throw missing(upstream.id, answer, 'text')
-      requireEnd(upstream.id, answer)
-      const text = parts.map(({ thought, text: said }) => (thought ? '' : (said ?? ''))).join('')
-      return { text: text.trim(), seconds: undefined, usage: reportOf(answer) }
-    })
+    callJson(
+      upstream,
+      await toRequest(request, nameAt(upstream, request)),
+      call,
+      reportOf,
+      (body): TranscriptionAnswer => {
+        const answer = body as Answer
+        const parts = answer.candidates?.[0]?.content?.parts
+        if (!parts) throw missing(upstream.id, answer, 'text')
+        requireEnd(upstream.id, answer)
+        const text = parts.map(({ thought, text: said }) => (thought ? '' : (said ?? ''))).join('')
+        return { text: text.trim(), seconds: undefined, usage: reportOf(answer) }
+      },
+    )

@@ -2,6 +2,7 @@
 import type { Provider } from '@turnpike/core'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
+import { named } from '../named.js'
 import type { Refusals } from '../refusals.js'
 import type { Upstream } from '../upstream.js'
 import type { ChatOptions } from './chat.js'
@@ -42,4 +43,4 @@ const family = {
  * @example openai({ apiKey: process.env.OPENAI_API_KEY })
  */
 export const openai = (options: OpenAIOptions): Provider =>
-  familyProvider({ ...family, chat: (provider) => openaiChat(provider, options) }, options)
+  familyProvider({ ...family, chat: (provider, names) => named(openaiChat(provider, options), names) }, options)

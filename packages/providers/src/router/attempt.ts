@@ -4,7 +4,7 @@ import type { Health } from './health.js'
 import { atLimits } from './quotas.js'
 
 export interface AttemptOptions {
-  /** How often busy targets are retried after all have been tried; default 0, because clients retry themselves. */
+  /** How often busy targets are retried after all have been tried, but for those whose provider says how often itself; default 0, because clients retry themselves. */
   retries?: number
   /** Maximum wait before such a retry in milliseconds; targets with a longer Retry-After are not retried. Default 2,000. */
   maxWaitMs?: number
@@ -90,9 +90,9 @@ class Failures {
     if (refused) return this.#refused(error, refused, target, left)
     if (!UpstreamError.is(error)) throw error
     const { maxWaitMs, failoverStatuses } = this.#options
-    const { credential, retryAfter = 0, accepted, status = 0 } = error.failure
+    const { credential, retryAfter = 0, accepted, status = 0, overdue } = error.failure
     const waits = isRetryable(error)
-    if (!waits && (accepted || !failoverStatuses.includes(status))) throw error
+    if (!waits && !overdue && (accepted || !failoverStatuses.includes(status))) throw error
     this.#first ??= error
     if (!waits || credential || retryAfter * 1000 > maxWaitMs) return left
     this.#passing ??= error
@@ -117,8 +117,8 @@ class Failures {
   /** Waits until those that allow it may be retried, and returns them. @throws what the caller gets where there are none */
   async retry(signal: Signal): Promise<Target[]> {
     const { retries, maxWaitMs } = this.#options
-    const busy = this.#busy
-    if (busy.length === 0 || this.#round >= retries) throw (refusedBy(this.#first) && this.#passing) ?? this.#first
+    const busy = this.#busy.filter(({ options }) => this.#round < (options?.retries ?? retries))
+    if (busy.length === 0) throw (refusedBy(this.#first) && this.#passing) ?? this.#first
     const wait = Math.min(maxWaitMs, WAIT_MS * 2 ** this.#round * (1 + Math.random() / 2))
     await pause(Math.max(wait, this.#wait), signal)
     this.#round++

@@ -1,12 +1,13 @@
 import type { ApiError, Model, Need, Provider } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
 import { MODEL_ID_LENGTH } from '../upstream-models.js'
+import type { Aliases } from './aliases.js'
 import type { Lists } from './listings.js'
 import type { ModelGroup } from './groups.js'
 import type { Rotation } from './rotation.js'
 
-/** Aliases of provider ids. */
-const aliases: Record<string, string> = { gemini: 'google' }
+/** Other names of provider ids. */
+const providerNames: Record<string, string> = { gemini: 'google' }
 
 const invalidModel = (message: string): ApiError => invalid(message, { code: 'model_not_found' })
 
@@ -35,6 +36,8 @@ export function catalogueOf(models: Model[], unlisted: ReadonlySet<string>): Cat
 export interface Place {
   provider: Provider
   model: string
+  /** The alias of the model that was asked for. */
+  alias?: string
   /** The member of a group that it is, where members share calls by weight. */
   member?: { id: string; rotation: Rotation<string> }
 }
@@ -48,9 +51,10 @@ export function directory(
   byId: ReadonlyMap<string, Provider[]>,
   rotations: ReadonlyMap<string, Rotation<Provider>>,
   groups: ReadonlyMap<string, ModelGroup>,
+  aliases: Aliases,
 ) {
   const idOf = (word: string): string | undefined =>
-    byId.has(word) ? word : byId.has(aliases[word] ?? '') ? aliases[word] : undefined
+    byId.has(word) ? word : byId.has(providerNames[word] ?? '') ? providerNames[word] : undefined
 
   /** The instances of a provider, the one whose turn it is first. */
   const instances = (id: string, session?: string): Provider[] => rotations.get(id)?.order(session) ?? byId.get(id)!
@@ -73,7 +77,8 @@ export function directory(
   /** The providers that list a model, else those to whose family it belongs, else those whose lists are not known. */
   const ownersOf = ({ listed, unlisted }: Catalogue, model: string): string[] => {
     const listing = listed.get(model)
-    if (listing) return [...listing.keys()]
+    // Lists have aliases and what tables tell at their end.
+    if (listing) return listing.size === 1 ? [...listing.keys()] : [...byId.keys()].filter((id) => listing.has(id))
     const ids = [...byId.keys()]
     const family = ids.filter((id) => owns(id, model))
     // The vendor has models that its catalogue does not list yet; what others have, they list.
@@ -82,8 +87,12 @@ export function directory(
     return family.length > 0 ? family : ids.filter((id) => unlisted.has(id))
   }
 
-  const at = (id: string, model: string, session?: string): Place[] =>
-    instances(id, session).map((provider) => ({ provider, model }))
+  const at = (id: string, asked: string, session?: string): Place[] => {
+    const model = aliases.get(id)?.get(asked)
+    return instances(id, session).map((provider): Place =>
+      model === undefined ? { provider, model: asked } : { provider, model, alias: asked },
+    )
+  }
 
   /** The providers of a model id, with the ids that they are sent. */
   const serving = (known: Catalogue, asked: string, wanted?: string, session?: string): Place[] => {
@@ -167,5 +176,26 @@ export function directory(
     )
   }
 
-  return { idOf, spelt, serving, membersOf, placesOf, fallbackPlaces }
+  /** The models that an alias stands for, as `provider/id`. */
+  const aliased = (asked: string): string[] => {
+    const prefix = prefixOf(asked)
+    const name = prefix === undefined ? asked : asked.slice(asked.indexOf('/') + 1)
+    return [...aliases].flatMap(([id, own]) => {
+      const model = own.get(asked) ?? (id === prefix ? own.get(name) : undefined)
+      return model === undefined ? [] : `${id}/${model}`
+    })
+  }
+
+  /** What the name of a group or an alias stands for: see {@link Router.members}. */
+  const membersNamed = (name: string): string[] | undefined => {
+    const group = groups.get(name)
+    if (!group) {
+      const models = aliased(name)
+      return models.length > 0 ? models : undefined
+    }
+    const named = [...group.tiers.flatMap(({ models }) => models), ...group.fallbacks.map(([, model]) => model)]
+    return named.flatMap((model) => [spelt(model), ...aliased(model)])
+  }
+
+  return { idOf, membersNamed, serving, membersOf, placesOf, fallbackPlaces }
 }

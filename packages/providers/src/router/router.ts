@@ -15,13 +15,14 @@ import type { OptionNames } from '@turnpike/core/internal'
 import { checkOptions, extend, unsupported } from '@turnpike/core/internal'
 import { builtInPrices, limitsOf } from '../catalogue.js'
 import { fidelityOf } from '../fidelity.js'
+import { aliasesOf, withAliases } from './aliases.js'
 import type { AttemptOptions } from './attempt.js'
 import { attempt } from './attempt.js'
 import type { Candidate, Ranking } from './candidates.js'
 import { byCost, inOrder } from './candidates.js'
 import { Choices } from './choices.js'
 import type { Deployment } from './deployments.js'
-import { deploymentsOf } from './deployments.js'
+import { callOptionsOf, deploymentsOf } from './deployments.js'
 import type { Catalogue, Place } from './directory.js'
 import { catalogueOf, directory } from './directory.js'
 import { groupModel } from './group-model.js'
@@ -32,6 +33,7 @@ import { Health } from './health.js'
 import type { Lists } from './listings.js'
 import { Listings } from './listings.js'
 import { midSize } from './mid-size.js'
+import { withOwnPrices } from './own-prices.js'
 import { Plans, tokensOfFailure } from './plans.js'
 import { probe } from './probe.js'
 import { Quotas } from './quotas.js'
@@ -109,6 +111,11 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
   const deployments = deploymentsOf('createRouter', options.providers)
   const providers = deployments.map(({ provider }) => provider)
   const { now = Date.now, prices = builtInPrices(now) } = options
+  const withOwn = withOwnPrices('createRouter', providers, now())
+  /** The prices in force. */
+  const tableNow = (): PriceTable => withOwn(prices.table())
+  const aliases = aliasesOf('createRouter', deployments)
+  const callOptions = new Map(deployments.map((deployment) => [deployment.provider, callOptionsOf(deployment)]))
   const groups = groupsOf('createRouter', options.groups, options)
   const before = replaces && kept.get(replaces)
   const health = new Health(options, before?.health)
@@ -126,7 +133,12 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
   }
   const plans = new Plans(rotations, health, quotas, choices)
 
-  const { idOf, spelt, serving, membersOf, placesOf, fallbackPlaces } = directory(byId, rotations, groups)
+  const { idOf, membersNamed, serving, membersOf, placesOf, fallbackPlaces } = directory(
+    byId,
+    rotations,
+    groups,
+    aliases,
+  )
   const listings = new Listings(byId, now, before?.listings)
 
   /** What the lists and what a table tells come to. */
@@ -134,15 +146,15 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
 
   const join = (lists: Lists, { models: told }: PriceTable): NonNullable<typeof made> => {
     if (made?.lists === lists && made.told === told) return made
-    const models = withTold(byId, lists.models, told)
+    const models = withAliases(withTold(byId, lists.models, told), aliases)
     return (made = { lists, told, models, catalogue: catalogueOf(models, lists.unlisted) })
   }
-  const readModels = async (): Promise<Model[]> => join(await listings.read(), prices.table()).models
+  const readModels = async (): Promise<Model[]> => join(await listings.read(), tableNow()).models
   const readCatalogue = async (table: PriceTable): Promise<Catalogue> => join(await listings.read(), table).catalogue
 
   /** The groups that have a member, as models. */
   const groupModels = async (): Promise<Model[]> => {
-    const known = await readCatalogue(prices.table())
+    const known = await readCatalogue(tableNow())
     return [...groups].flatMap(([name, group]) => groupModel(name, membersOf(known, group), known) ?? [])
   }
 
@@ -154,7 +166,8 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
       price: table.price(provider.id, id),
       catalogue: table.version,
       prices: table,
-      limits: () => limitsOf(provider.id, id, table.models),
+      options: callOptions.get(provider),
+      limits: () => limitsOf(provider.id, id, table.models, provider.own),
     }
   }
 
@@ -227,14 +240,14 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
     // Synchronous once the lists have been read.
     candidates(need, requestId, session) {
       const stuck = options.sticky ? session : undefined
-      const table = prices.table()
+      const table = tableNow()
       const lists = listings.known()
       return lists
         ? choose(join(lists, table).catalogue, table, need, requestId, stuck)
         : readCatalogue(table).then((read) => choose(read, table, need, requestId, stuck))
     },
     async preview(need) {
-      const table = prices.table()
+      const table = tableNow()
       const known = await readCatalogue(table)
       const { by, order } = rank(known, table, need, placesOf(known, need))
       return { by, order }
@@ -257,27 +270,27 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
       return provider === undefined ? all : all.filter((group) => group.provider === idOf(provider))
     },
     members(name) {
-      const group = groups.get(name)
-      return (
-        group &&
-        [...group.tiers.flatMap(({ models }) => models), ...group.fallbacks.map(([, model]) => model)].map(spelt)
-      )
+      return membersNamed(name)
     },
     async model(id) {
       const group = groups.has(id) && (await groupModels()).find((one) => one.id === id)
       if (group) return group
-      const known = await readCatalogue(prices.table())
-      const [model] = serving(known, id).flatMap((place) => known.listed.get(place.model)?.get(place.provider.id) ?? [])
-      if (!model) return undefined
+      const known = await readCatalogue(tableNow())
+      const [found] = serving(known, id).flatMap(({ provider, model, alias = model }) => {
+        const listed = known.listed.get(alias)?.get(provider.id)
+        return listed ? { listed, asked: alias === model ? listed.id : model } : []
+      })
+      if (!found) return undefined
+      const { listed: model, asked } = found
       const { capabilities } = model
       const { chat } = capabilities.length === 0 || capabilities.includes('chat') ? byId.get(model.provider)![0]! : {}
-      return chat ? extend(model, { fidelity: fidelityOf(chat, model.id) }) : model
+      return chat ? extend(model, { fidelity: fidelityOf(chat, asked) }) : model
     },
     async agentModels() {
-      const table = prices.table()
+      const table = tableNow()
       const { models, catalogue } = join(await listings.read(), table)
       const midSizes = [...byId.keys()].flatMap((id) => {
-        const listed = models.filter(({ provider }) => provider === id)
+        const listed = models.filter(({ provider, members }) => provider === id && !members)
         return midSize(listed, (model) => table.price(id, plainId(model.id))) ?? []
       })
       const idsOf = (model: Model | undefined): string[] => (model ? [`${model.provider}/${model.id}`] : [])
@@ -308,7 +321,7 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
       }),
       groups: Object.fromEntries([...groups].map(([name, { tiers }]) => [name, tiers.flatMap(({ models }) => models)])),
       choices: choices.list(),
-      prices: prices.table(),
+      prices: tableNow(),
     }),
   }
   kept.set(router, { health, listings, choices })

@@ -1,5 +1,5 @@
 /** Vertex AI: Gemini and Claude at Google Cloud, by a service account, by tokens or by an API key. @module */
-import type { Capability, EmbeddingRequest, Provider } from '@turnpike/core'
+import type { Capability, EmbeddingRequest, OwnModel, Provider } from '@turnpike/core'
 import { checkOptions, extend, invalid, unset } from '@turnpike/core/internal'
 import type { ChatAdapter, ErrorAnswer, ErrorMeaning } from '../adapter.js'
 import type { AnthropicOptions } from '../anthropic/index.js'
@@ -7,7 +7,7 @@ import { anthropicChat } from '../anthropic/index.js'
 import { errors as anthropicErrors } from '../anthropic/errors.js'
 import { anthropicCapabilities } from '../anthropic/models.js'
 import { byModel, inPath } from '../by-model.js'
-import type { ApiKey, FamilyOptions } from '../family.js'
+import type { ApiKey, FamilyOptions, Names } from '../family.js'
 import { common, familyProvider } from '../family.js'
 import { canEmbed, embeddings } from '../google/embeddings.js'
 import { endpointsCatalogue } from '../google/endpoints.js'
@@ -17,6 +17,7 @@ import type { GoogleOptions } from '../google/index.js'
 import { googleChat } from '../google/index.js'
 import { googleCatalogue, isGoogleModel } from '../google/models.js'
 import { keptToken } from '../kept-token.js'
+import { idOf } from '../own-models.js'
 import type { Endpoints } from '../provider.js'
 import { fetchTransport } from '../transport.js'
 import type { Upstream } from '../upstream.js'
@@ -45,7 +46,7 @@ export interface VertexOptions
   /** An API key of Google Cloud, with which Gemini can be called. */
   apiKey?: ApiKey | undefined
   /** The ids of the models; default the Gemini models of the built-in catalogue. Other ids can be requested as well. */
-  models?: readonly string[]
+  models?: readonly (string | OwnModel)[]
 }
 
 const PROJECT = /^[a-z0-9][a-z0-9.:-]*$/
@@ -72,12 +73,17 @@ function endpointOf(location: string): string {
 }
 
 /** What the models that are listed can do, and those that are named. */
-const catalogueOf = (models: readonly string[] = []): Record<string, Capability[]> => ({
+const catalogueOf = (models: readonly (string | OwnModel)[] = []): Record<string, Capability[]> => ({
   ...googleCatalogue,
   ...endpointsCatalogue,
   'text-embedding-005': ['embeddings'],
   'text-multilingual-embedding-002': ['embeddings'],
-  ...Object.fromEntries(models.filter(isClaude).map((id) => [id, anthropicCapabilities])),
+  ...Object.fromEntries(
+    models
+      .map(idOf)
+      .filter(isClaude)
+      .map((id) => [id, anthropicCapabilities]),
+  ),
 })
 
 /**
@@ -112,9 +118,9 @@ export function vertex(options: VertexOptions): Provider {
   const at = (version: string, publisher: string): string =>
     `/${version}${project === undefined ? '' : `/projects/${project}/locations/${location}`}/publishers/${publisher}`
 
-  const chatOf = (provider: string): ChatAdapter => {
-    const google = googleChat(provider, remoteContent)
-    const messages = anthropicChat(provider, maxOutput)
+  const chatOf = (provider: string, { nameOf, ownOutput }: Names): ChatAdapter => {
+    const google = googleChat(provider, remoteContent, nameOf)
+    const messages = anthropicChat(provider, maxOutput, ownOutput)
     const gemini: ChatAdapter = extend(google, {
       request(request) {
         const made = google.request(request)
@@ -123,7 +129,8 @@ export function vertex(options: VertexOptions): Provider {
     } satisfies Partial<ChatAdapter>)
     const claude: ChatAdapter = extend(messages, {
       request(request) {
-        const { model, stream } = request
+        const { stream } = request
+        const model = nameOf(request.model)
         if (!ID.test(model) || project === undefined)
           throw invalid('There is no such model of Claude', { code: 'model_not_found' })
         const made = messages.request(request)

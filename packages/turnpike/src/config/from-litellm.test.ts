@@ -16,6 +16,7 @@ describe('fallbacks', () => {
     ],
     ['router_settings: { default_fallbacks: [b] }', { a: ['groq/a', 'xai/b'], b: ['xai/b'] }],
     ['router_settings: { model_group_alias: { c: a } }', { a: ['groq/a'], b: ['xai/b'], c: ['groq/a'] }],
+    ['litellm_settings: { model_alias_map: { c: a } }', { a: ['groq/a'], b: ['xai/b'], c: ['groq/a'] }],
     [
       'router_settings: { context_window_fallbacks: [{ a: [b] }], content_policy_fallbacks: [{ a: [mistral/c] }] }',
       { a: { models: ['groq/a'], contextFallback: 'xai/b', contentFallback: 'mistral/c' }, b: ['xai/b'] },

@@ -1,7 +1,8 @@
 /** The entries of LiteLLM's `model_list`, and their providers. @module */
 import type { Connection } from './litellm-provider.js'
 import { connectionOf } from './litellm-provider.js'
-import type { Litellm, Section } from './litellm-section.js'
+import { callsOf, ownOf } from './litellm-models.js'
+import type { Litellm } from './litellm-section.js'
 import type { Tree } from './tree.js'
 import { isTree } from './tree.js'
 
@@ -13,6 +14,8 @@ export interface Provider {
   entries: Entry[]
   /** What its models are called there. */
   targets: Map<string, string>
+  /** What is said of its models. */
+  own: Map<string, Tree>
   id: string
 }
 
@@ -39,26 +42,6 @@ const isName = (name: string | undefined): name is string => name !== undefined 
 
 /** Whether an entry is for all models of its provider. */
 export const isWildcard = ({ model }: { model: string }): boolean => model.endsWith('*')
-
-/** Names of rates there and in a table of prices. */
-const rates: [theirs: string, ours: string][] = [
-  ['input_cost_per_token', 'input'],
-  ['output_cost_per_token', 'output'],
-  ['cache_read_input_token_cost', 'cache_read'],
-  ['cache_creation_input_token_cost', 'cache_write'],
-]
-
-/** Notes the rates of a model in the form of a table of prices: dollars per million. */
-function notePrices(section: Section, id: string): void {
-  const given = rates.filter(([name]) => section.has(name))
-  const [first] = given
-  if (!first) return
-  const row = given.map(([name, ours]) => [ours, Number((Number(section.take(name)) * 1e6).toPrecision(12))] as const)
-  section.note(
-    first[0],
-    `the setting prices can name a table with ${JSON.stringify({ [id]: Object.fromEntries(row) })}`,
-  )
-}
 
 /** The entries that have a provider here. */
 export function entriesOf(file: Litellm, list: unknown, credentials: ReadonlyMap<string, Tree>): Entry[] {
@@ -90,13 +73,24 @@ export function entriesOf(file: Litellm, list: unknown, credentials: ReadonlyMap
     // Of an entry without a provider, nothing else is told.
     if (!isName(name) || !connection) return []
     if (base !== undefined && connection.id !== 'azure') info.note('base_model', 'it is read for Azure alone')
-    for (const section of [params, info]) notePrices(section, `${connection.id}/${connection.model}`)
+    const own = ownOf(params, info, mode)
+    Object.assign(connection.settings, callsOf(file, params, connection.settings['type']))
+    const isOfAll = isWildcard(connection) && Object.keys(own).length > 0
+    if (isOfAll) entry.note('litellm_params.model', 'prices, limits and capabilities are of single models')
     for (const section of [entry, params, info]) section.end()
 
     const { model, settings, target = model } = connection
     const key = JSON.stringify([connection.id, settings])
     let provider = providers.find((one) => one.key === key && (one.targets.get(model) ?? target) === target)
-    if (!provider) providers.push((provider = { key, connection, entries: [], targets: new Map(), id: '' }))
+    if (!provider)
+      providers.push((provider = { key, connection, entries: [], targets: new Map(), own: new Map(), id: '' }))
+    const before = provider.own.get(model) ?? {}
+    const other = Object.keys(own).find(
+      (what) => JSON.stringify(before[what] ?? own[what]) !== JSON.stringify(own[what]),
+    )
+    if (other !== undefined)
+      entry.note('model_info', `another entry of this provider says another ${other} of its model`)
+    if (!isOfAll) provider.own.set(model, { ...own, ...before })
     const made = {
       name,
       model,
@@ -119,8 +113,9 @@ export function weigh(entries: readonly Entry[]): void {
   if (load) for (const entry of entries) entry.weight = Number(entry.given[load]) || 0
 }
 
-/** The names and ids that an entry is served under, without those that are the same for all entries of a provider. */
-const servedBy = ({ name, model, order, weight }: Entry): string => JSON.stringify([name, model, order, weight === 0])
+/** The names, ids and prices that an entry is served under, without those that are the same for all entries of a provider. */
+const servedBy = ({ name, model, order, weight, provider }: Entry): string =>
+  JSON.stringify([name, model, order, weight === 0, provider.own.get(model)])
 
 /**
  * Gives the providers their ids. Those of one kind that serve the same entries, each by one weight, share an id: prices and lists of models are by id.
@@ -154,8 +149,10 @@ export function identify(file: Litellm, providers: readonly Provider[]): void {
   }
 }
 
+const modelOf = (id: string, own: Tree = {}): string | Tree => (Object.keys(own).length > 0 ? { id, ...own } : id)
+
 /** The settings of a provider. */
-export function settingsOf(file: Litellm, { connection, entries, targets, id }: Provider): Tree {
+export function settingsOf(file: Litellm, { connection, entries, targets, own, id }: Provider): Tree {
   const { type, ...settings } = connection.settings
   const renamed = [...targets].filter(([model, target]) => model !== target)
   const limits: Tree = {}
@@ -174,7 +171,7 @@ export function settingsOf(file: Litellm, { connection, entries, targets, id }: 
     type,
     ...settings,
     ...(renamed.length > 0 && { [type === 'bedrock' ? 'profiles' : 'deployments']: Object.fromEntries(renamed) }),
-    ...(!entries.some(isWildcard) && { models: [...targets.keys()] }),
+    ...(!entries.some(isWildcard) && { models: [...targets.keys()].map((model) => modelOf(model, own.get(model))) }),
     ...limits,
   }
 }

@@ -60,7 +60,7 @@ model_list:
       max_retries: 4`,
     providers: ['azure'],
     groups: ['of-a-team'],
-    notes: ['timeout', 'stream_timeout', 'max_retries'].map((name) => `model_list[0].litellm_params.${name}`),
+    notes: [],
   },
   'queue.yaml': {
     yaml: `

@@ -121,8 +121,9 @@ export function groupsOf(file: Litellm, entries: readonly Entry[], settings: rea
         options.set(name, { ...options.get(name), [ours]: first })
       }
 
-  for (const section of settings) {
-    const aliases = section.section('model_group_alias')
+  for (const aliases of settings.flatMap((section) =>
+    ['model_group_alias', 'model_alias_map'].map((setting) => section.section(setting)),
+  )) {
     for (const [alias, to] of aliases.all()) {
       const name = isTree(to) ? to['model'] : to
       const found = typeof name === 'string' && plain.has(name) ? plain.get(name) : find(aliases.at(alias), name)

@@ -27,28 +27,24 @@ const reasons: Record<string, string> = {
   disable_cooldowns: 'failing providers always rest',
   drop_params: 'parameters that a provider does not have are always dropped, and named in x-gateway-warnings',
   enable_pre_call_checks: 'requests with "provider": "auto" leave out models with too small a context',
-  extra_headers: 'providers get no headers of your own',
   failure_callback: 'gateway.onRequest is for it, in a file of code',
   files_settings: 'files are those of the platform; vendors are not asked',
   finetune_settings: 'there is no fine-tuning',
   global_max_parallel_requests: 'gateway.maxInFlight must be a whole number',
   guardrails: 'gateway.guards is for it, in a file of code',
-  headers: 'providers get no headers of your own',
   include: 'convert each file that it names',
   max_budget: 'budgets are of keys and users',
   max_parallel_requests: 'a deployment has limits of requests and tokens a minute',
-  max_retries: 'retries are of the router or a group',
+  max_retries: 'num_retries is read',
   mcp_servers: 'there is no MCP',
-  organization: 'providers get no headers of your own',
+  organization: 'it is read for OpenAI alone',
   pass_through_endpoints: 'there is no proxy for paths of providers',
   region_name: 'a provider has the region of its address',
   retry_policy: 'the failures that are retried are fixed',
   store_model_in_db: 'providers stand in the file',
-  stream_timeout: 'time-outs are of all providers: gateway.firstEventMs',
   success_callback: 'gateway.onRequest is for it, in a file of code',
   tags: 'requests are not routed by tags',
   tenant_id: 'token is a function for it, in a file of code',
-  timeout: 'time-outs are of all providers: gateway.wholeAnswerMs',
 }
 /** Parameters of requests, of which a deployment can have defaults there. */
 const ofRequests =
@@ -137,6 +133,11 @@ export class Section {
     const value = this.#left.get(name)
     this.#left.delete(name)
     return value
+  }
+
+  /** What nobody has taken yet. */
+  names(): string[] {
+    return [...this.#left.keys()]
   }
 
   is(name: string, value: boolean): boolean {

@@ -184,6 +184,45 @@ describe('a wrong file names each fault with its path, value and what is expecte
       ['routing.failoverStatuses must be statuses from 500 to 599, such as 500,502,504,520, and not [500,404]'],
     ],
     [
+      'a model with a price that is none',
+      'providers: [{ type: ollama, models: [a, { id: b, price: { input: -1, imput: 2, tiers: [{ input: 1 }] }, contextWindow: many }] }]',
+      [
+        'providers[0].models[1].price.input must be a number of at least 0, and not -1',
+        'providers[0].models[1].price.tiers[0].above is missing',
+        'providers[0].models[1].price.imput is no setting',
+        'providers[0].models[1].contextWindow must be a whole number, at least 1, and not "many"',
+      ],
+    ],
+    [
+      'a model without an id, and one that can do what there is not',
+      'providers: [{ type: bedrock, region: us-east-1, models: [{ price: {} }, { id: x, capabilities: [chat, fly] }, 5] }]',
+      [
+        'providers[0].models[0].id is missing',
+        'providers[0].models[1].capabilities[1] must be one of chat, embeddings, images, speech, transcription, tools, vision, json_schema, reasoning, and not "fly"',
+        'providers[0].models[2] must be the id of a model, and not 5',
+      ],
+    ],
+    [
+      'headers, which are not shown',
+      'providers: [{ type: ollama, headers: ["X-Key: canary"] }, { type: ollama, headers: { X-Key: [canary], X-Team: "" } }]',
+      [
+        'providers[0].headers must be values by the names of headers',
+        'providers[1].headers.X-Key must be a value',
+        'providers[1].headers.X-Team must be a value',
+      ],
+    ],
+    [
+      'settings of the calls of a provider',
+      'providers: [{ type: ollama, aliases: [a], retries: -1, firstEventMs: 0, betweenEventsMs: 1s, wholeAnswerMs: 1e9 }]',
+      [
+        'providers[0].aliases must be ids of models by their other names, and not ["a"]',
+        'providers[0].retries must be a whole number from 0 to 100, and not -1',
+        'providers[0].firstEventMs must be a whole number from 1 to 86400000, and not 0',
+        'providers[0].betweenEventsMs must be a whole number from 1 to 86400000, and not "1s"',
+        'providers[0].wholeAnswerMs must be a whole number from 1 to 86400000, and not 1000000000',
+      ],
+    ],
+    [
       'an origin with a path',
       'cors: { origins: ["https://app.example/x"] }',
       ['cors.origins must be origins, such as https://app.example, and not ["https://app.example/x"]'],
@@ -223,6 +262,51 @@ describe('a wrong file names each fault with its path, value and what is expecte
   it('whose lines are not shown, as they have keys', async () => {
     write('turnpike.config.yaml', 'providers: [{ type: openai, apiKey: sk-canary }\nstore: memory')
     expect((await faultsOf()).join()).not.toContain('canary')
+  })
+})
+
+describe('the settings of a provider', () => {
+  const check = async (providers: string): Promise<Config> => {
+    write('turnpike.config.yaml', `providers: ${providers}`)
+    const config = await load()
+    checkProviders(config)
+    return config
+  }
+
+  it('may be texts, from variables, and headers are not shown', async () => {
+    write(
+      'turnpike.config.yaml',
+      'providers: [{ type: ollama, headers: { X-Team: "${TEAM}" }, retries: "${N}", models: [{ id: m, price: { input: "${N}" }, maxOutput: "${N}" }] }]',
+    )
+    const config = await load({ TEAM: 'canary', N: '2' })
+    const models = [{ id: 'm', price: { input: 2 }, maxOutput: 2 }]
+    expect(config.providers).toMatchObject([{ headers: { 'X-Team': 'canary' }, retries: 2, models }])
+    expect(shownConfig(config)).toMatchObject({ providers: [{ headers: { 'X-Team': '…' }, retries: 2, models }] })
+  })
+
+  it.each<[what: string, providers: string, fault: string]>([
+    [
+      'a header of the adapter',
+      '[{ type: groq, apiKey: k, headers: { Authorization: canary } }]',
+      'providers[0]: openai: the option "headers": "Authorization" is sent by the adapter itself',
+    ],
+    [
+      'two names of a model',
+      '[{ type: azure, apiKey: k, baseURL: "https://a.example", deployments: { a: b }, models: [{ id: a, upstream: c }] }]',
+      'providers[0]: azure: the model "a" is there twice',
+    ],
+    [
+      'an alias of an alias',
+      '[{ type: ollama, aliases: { a: b, b: c } }]',
+      'the alias "a" of "ollama" stands for "b", which is an alias',
+    ],
+    [
+      'a price that cannot be',
+      '[{ type: ollama, models: [{ id: m, price: { input: 1, cache_read: 2 } }] }]',
+      'Price of ollama/m: cache_read is 2; expected at most input, which is 1',
+    ],
+  ])('are refused for %s', async (_, providers, fault) => {
+    await expect(check(providers)).rejects.toMatchObject({ faults: [fault] })
   })
 })
 

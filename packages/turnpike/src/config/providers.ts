@@ -1,11 +1,31 @@
-import type { Provider } from '@turnpike/core'
+import type { OwnModel, Provider, UnitClass } from '@turnpike/core'
+import { Capability } from '@turnpike/core'
+import { unitClasses } from '@turnpike/core/internal'
 import type { ApiKey } from '@turnpike/providers'
 import type { AwsCredentials } from '@turnpike/providers/bedrock'
 import type { PresetId } from '@turnpike/providers/presets'
 import { presets } from '@turnpike/providers/presets'
 import type { ServiceAccountKey } from '@turnpike/providers/vertex'
 import * as v from 'valibot'
-import { code, flag, integer, list, matching, object, positive, section, setting, text, url } from './values.js'
+import { isTree } from './tree.js'
+import {
+  byName,
+  code,
+  decimal,
+  either,
+  flag,
+  integer,
+  list,
+  matching,
+  MAX_MS,
+  object,
+  oneOf,
+  positive,
+  section,
+  setting,
+  text,
+  url,
+} from './values.js'
 
 const AwsKey = section({
   accessKeyId: text(),
@@ -19,8 +39,43 @@ const secret = () => {
   const expected = 'ASCII characters without spaces'
   return v.union([v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/, expected)), code<Exclude<ApiKey, string>>()], expected)
 }
-const ids = () => list('ids of models')
-const names = () => v.record(v.string(), text('a name'), 'names by the ids of models')
+const names = (expected = 'names by the ids of models') => byName(expected, text('a name'))
+
+const rates = Object.fromEntries(unitClasses.map((name) => [name, v.exactOptional(decimal())])) as Record<
+  UnitClass,
+  v.ExactOptionalSchema<ReturnType<typeof decimal>, undefined>
+>
+const tier = {
+  ...rates,
+  tiers: setting(
+    'Rates for requests whose prompt has more than so many tokens.',
+    v.array(section({ ...rates, above: integer(1) }), 'a list of rates, each with above'),
+  ),
+}
+const Price = section({
+  ...tier,
+  service_tiers: setting('Prices of service tiers by name.', byName('prices by names', section(tier))),
+})
+const OwnModelSchema = section({
+  id: v.pipe(text('the id of a model'), v.description('What callers call it, and by what its rules are known.')),
+  upstream: setting('What its provider calls it, such as a deployment of Azure; default the id.', text()),
+  price: setting('In US dollars per million units (pricing.md); it goes before every table.', Price),
+  contextWindow: setting('The most tokens of prompt and answer.', integer(1)),
+  maxOutput: setting('The most tokens of an answer.', integer(1)),
+  capabilities: setting('All that it can do.', v.array(oneOf(Capability.options), 'a list of capabilities')),
+})
+const Id = matching(/^\S+$/, 'the id of a model')
+/** As it may be given: numbers may be texts. */
+type Given<T> = T extends number ? T | string : T extends object ? { [Name in keyof T]: Given<T[Name]> } : T
+type Models = (string | OwnModel)[]
+
+/** Models by their ids, or with what is known of them. Its type is written out, as the inferred one takes hundreds of kilobytes. */
+const models = (expected = 'ids of models'): v.GenericSchema<string | Given<Models>, Models> =>
+  either(
+    (given) => Array.isArray(given) && given.some(isTree),
+    v.array(either(isTree, OwnModelSchema, Id), expected),
+    list(expected),
+  )
 
 const common = {
   id: setting(
@@ -31,12 +86,36 @@ const common = {
   weight: setting('Its part of the calls among those with the same id; default 1.', positive()),
   requestsPerMinute: setting('The most calls in a minute; default any number.', integer(1)),
   tokensPerMinute: setting('The most tokens in a minute; default any number.', integer(1)),
+  headers: setting(
+    'Further headers of its requests. Their values are secrets.',
+    byName('values by the names of headers', text('a value')),
+  ),
+  aliases: setting(
+    'Further names of its models: the id of the model by the name that callers use.',
+    names('ids of models by their other names'),
+  ),
+  retries: setting(
+    'How often it is tried again where it is busy; default that of the group, else of the routing.',
+    integer(0, 100),
+  ),
+  firstEventMs: setting(
+    'Milliseconds for the first event of a stream, after which the next provider is asked; default that of the gateway.',
+    integer(1, MAX_MS),
+  ),
+  betweenEventsMs: setting(
+    'Milliseconds between two events of a stream; default that of the gateway.',
+    integer(1, MAX_MS),
+  ),
+  wholeAnswerMs: setting(
+    'Milliseconds for a whole answer, after which the next provider is asked; default that of the gateway.',
+    integer(1, MAX_MS),
+  ),
   disabled: setting('Whether it is left out.', flag(), false),
 }
 const simulated = setting('Whether an upstream in this process answers in its place, without a key.', flag(), false)
 const listed = setting(
-  'The ids of its models, or live: those that it lists itself. Default the catalogue at the address of the vendor, live at another.',
-  v.union([v.literal('live'), list('live, or ids of models')], 'live, or ids of models'),
+  'Its models by their ids, or with what is known of them, or live: those that it lists itself. Default the catalogue at the address of the vendor, live at another.',
+  either((given) => given === 'live', v.literal('live'), models('live, or ids of models')),
 )
 const address = setting("The address of its API; default the vendor's.", url())
 const thinkTags = setting(
@@ -76,21 +155,24 @@ const types = [
       'The date of an API version, such as 2024-10-21; default the v1 API, which needs none.',
       text(),
     ),
-    deployments: setting('The deployments by the ids of models that callers use; default the same.', names()),
+    deployments: setting(
+      'The deployments by the ids of models that callers use, in short for models with upstream; default the same.',
+      names(),
+    ),
     thinkTags,
   }),
   section({
     type: v.literal('bedrock'),
     ...common,
     baseURL: address,
-    models: setting('The ids of its models; default those of the profiles.', ids()),
+    models: setting('Its models by their ids, or with what is known of them; default those of the profiles.', models()),
     region: v.pipe(text(), v.description('The region, such as us-east-1.')),
     credentials: setting(
       'What signs its requests (SigV4), where there is no apiKey.',
       v.lazy((given): typeof AwsKey | typeof AwsFunction => (typeof given === 'function' ? AwsFunction : AwsKey)),
     ),
     profiles: setting(
-      'The id at Bedrock, such as the ARN of an inference profile, by the id that callers use.',
+      'The id at Bedrock, such as the ARN of an inference profile, by the id that callers use, in short for models with upstream.',
       names(),
     ),
   }),
@@ -98,7 +180,10 @@ const types = [
     type: v.literal('vertex'),
     ...common,
     baseURL: address,
-    models: setting('The ids of its models; default those of Gemini in the catalogue.', ids()),
+    models: setting(
+      'Its models by their ids, or with what is known of them; default those of Gemini in the catalogue.',
+      models(),
+    ),
     project: setting('The id of the project; default that of the credentials.', text()),
     location: setting('A region, us, eu, or global, the default.', text()),
     credentials: setting(

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isTree } from './tree.js'
-import { flag, integer, matching, MAX_MS, positive, section, setting, text } from './values.js'
+import { either, flag, integer, matching, MAX_MS, positive, section, setting, text } from './values.js'
 
 const STATUSES = 'statuses from 500 to 599, such as 500,502,504,520'
 const Statuses = v.pipe(
@@ -30,13 +30,7 @@ const GROUPS = 'groups of models, such as fast=gpt-4o-mini,gemini-2.5-flash;smar
 const MEMBERS = 'a list of models, each an id or { model, weight }'
 const Weighted = section({ model: word('the id of a model'), weight: positive() })
 const Id = word('the id of a model')
-const Members = v.pipe(
-  v.array(
-    v.lazy((given): typeof Weighted | typeof Id => (isTree(given) ? Weighted : Id)),
-    MEMBERS,
-  ),
-  v.minLength(1, MEMBERS),
-)
+const Members = v.pipe(v.array(either(isTree, Weighted, Id), MEMBERS), v.minLength(1, MEMBERS))
 const Group = section({
   models: v.pipe(
     Members,
@@ -52,11 +46,7 @@ const Group = section({
   ),
   ...attemptSettings,
 })
-export const NamedGroups = v.record(
-  word('a name without spaces'),
-  v.lazy((given): typeof Group | typeof Members => (isTree(given) ? Group : Members)),
-  GROUPS,
-)
+export const NamedGroups = v.record(word('a name without spaces'), either(isTree, Group, Members), GROUPS)
 const GroupsText = v.pipe(
   v.string(GROUPS),
   v.transform((value) =>
@@ -69,7 +59,7 @@ const GroupsText = v.pipe(
   v.check((groups) => groups.every(([name, models]) => [name, ...models].every(isWord) && models.length > 0), GROUPS),
   v.transform((groups): Record<string, string[]> => Object.fromEntries(groups)),
 )
-const Groups = v.lazy((given): typeof NamedGroups | typeof GroupsText => (isTree(given) ? NamedGroups : GroupsText))
+const Groups = either(isTree, NamedGroups, GroupsText)
 
 export const Routing = section({
   groups: setting('Groups of models, each in order of preference.', Groups),

@@ -2,8 +2,8 @@
 import type { Config } from './schema.js'
 import { isTree } from './tree.js'
 
-/** Settings whose values are shown to nobody. Credentials may be a text, in place of a section. */
-const SECRET = /(key|keyId|secrets?|password|token|credentials)$/i
+/** Settings whose values are shown to nobody. Credentials and headers may be a text, in place of a section. */
+const SECRET = /(key|keyId|secrets?|password|token|credentials)$|(^|\.)headers(\.|$)/i
 
 /** Whether the value at a path is a secret, such as `providers[0].apiKey` or `files.secrets[1]`. */
 export const isSecret = (path: string): boolean => SECRET.test(path.replace(/\[\d+\]$/, ''))

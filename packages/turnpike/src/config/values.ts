@@ -100,6 +100,24 @@ export const list = (expected: string, accepts: (item: string) => boolean = (ite
     expected,
   )
 
+/** One of two forms of a value, so that what is wrong is told of the form that it has. A JSON Schema, which has no value to look at, has both. */
+export const either = <const One extends v.GenericSchema, const Other extends v.GenericSchema>(
+  isOne: (given: unknown) => boolean,
+  one: One,
+  other: Other,
+) => {
+  const both = v.union([one, other]) as unknown as One | Other
+  return v.lazy((given): One | Other => (given === undefined ? both : isOne(given) ? one : other))
+}
+
+/** Values by names. */
+export const byName = <const Value extends v.GenericSchema>(expected: string, value: Value) => {
+  const record = v.record(v.string(), value, expected)
+  // A list would be one, by its indexes.
+  const none = v.never(expected) as unknown as typeof record
+  return v.lazy((given) => (Array.isArray(given) ? none : record))
+}
+
 /** Secrets of which the first is used and all are accepted. */
 export const secrets = () =>
   list('at least 32 characters; several are separated by commas', (secret) => secret.length >= 32)

@@ -20,7 +20,7 @@ export const PricingResponse = v.object({
   source: v.string(),
   /** The date or time from which they are valid. */
   since: v.string(),
-  /** The models of the configured providers. */
+  /** The models of the configured providers, without aliases, which cost what their models do. */
   models: v.array(
     v.object({
       id: v.string(),
@@ -30,7 +30,7 @@ export const PricingResponse = v.object({
       ...rates,
       /** Rates for requests whose prompt has more than `above` tokens. */
       tiers: v.array(v.object({ above: v.number(), ...rates })),
-      /** The source of this price and the date or time from which it is valid; null if not known. */
+      /** The source of this price, `configuration` for one of the provider's own, and the date or time from which it is valid; null if not known. */
       source: v.nullable(v.string()),
       since: v.nullable(v.string()),
     }),
@@ -54,7 +54,7 @@ export const adminPricing = (router: Router) =>
     access: 'admin',
     output: PricingResponse,
     async run(): Promise<PricingResponse> {
-      const models = await router.models()
+      const models = (await router.models()).filter(({ members }) => !members)
       const { prices } = router.state()
       return {
         version: prices.version,
