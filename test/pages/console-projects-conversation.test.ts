@@ -49,7 +49,7 @@ conversationSuite('the conversation of the console', upstream, (given) => {
     upstream.script = begun(words(...tokens))
     await say(given(), 'Everything')
     const text = tokens.join('')
-    await expect.poll(() => messages(given()).nth(1).locator('.text').textContent()).toBe(text)
+    await expect.poll(() => messages(given()).nth(1).locator('.markdown').textContent()).toBe(text.trimEnd())
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByText('You stopped the answer').waitFor()
     await expect.poll(async () => (await read())[1]).toEqual(['assistant', text, 'incomplete'])
@@ -71,7 +71,7 @@ conversationSuite('the conversation of the console', upstream, (given) => {
     await page.getByRole('button', { name: 'Stop' }).waitFor()
     answerRead()
     await messages(given()).getByText('Good morning').waitFor()
-    expect(await messages(given()).locator('.text').allTextContents()).toEqual(['Hello', 'Good morning'])
+    expect(await messages(given()).locator('.markdown').allTextContents()).toEqual(['Hello', 'Good morning'])
     await page.unroute('**/conversation?*')
   })
 
@@ -97,7 +97,7 @@ conversationSuite('the conversation of the console', upstream, (given) => {
     await page.evaluate(`
       globalThis.told = []
       new MutationObserver(() => {
-        const { textContent } = document.querySelector('.conversation .visually-hidden[role=status]')
+        const { textContent } = document.querySelector('.conversation > .visually-hidden[role=status]')
         if (told.at(-1) !== textContent) told.push(textContent)
       }).observe(document.querySelector('.conversation'), { childList: true, subtree: true, characterData: true })`)
     const { opened, open: goOn } = gate()

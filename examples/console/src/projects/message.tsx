@@ -1,9 +1,10 @@
 import { time } from '@turnpike/ui'
+import { Markdown } from '@turnpike/ui/markdown'
 import type { Message as MessageOf } from './conversation-store.js'
 
 const names: Record<MessageOf['role'], string> = { user: 'You', assistant: 'Assistant', system: 'System' }
 
-/** A message of a conversation, as text. */
+/** A message of a conversation. */
 export const Message = ({ message: { role, text, timestamp, incomplete } }: { message: MessageOf }) => (
   <li class={`message ${role}`}>
     <div class="spread small muted">
@@ -12,7 +13,7 @@ export const Message = ({ message: { role, text, timestamp, incomplete } }: { me
         {time(timestamp)}
       </time>
     </div>
-    {text !== '' && <p class="text">{text}</p>}
+    {text !== '' && <Markdown text={text} />}
     {incomplete && (
       <p class="small warn">
         {text === ''
@@ -23,18 +24,10 @@ export const Message = ({ message: { role, text, timestamp, incomplete } }: { me
   </li>
 )
 
-/** Up to 2,000 characters, of which none is cut in two. */
-const PIECE = /[^]{1,2000}/gu
-
-/** A message that is being written. Its text is shown in pieces, so that only the last one changes. */
+/** A message that is being written. */
 export const MessageBeingWritten = ({ text }: { text: string }) => (
   <li class="message assistant" aria-busy="true">
     <b class="small muted">{names.assistant}</b>
-    <p class="text">
-      {text.match(PIECE)?.map((piece, i) => (
-        <span key={i}>{piece}</span>
-      ))}
-      <span class="cursor" aria-hidden="true" />
-    </p>
+    {text === '' ? <span class="cursor" aria-hidden="true" /> : <Markdown text={text} isGrowing />}
   </li>
 )
