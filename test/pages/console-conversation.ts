@@ -1,4 +1,4 @@
-import { chunksOf, done, stream } from '../faults/wire.js'
+import { chunksOf, done, piece, stream } from '../faults/wire.js'
 import type { RawUpstream } from '../support/raw-upstream.js'
 import type { Given } from './console.js'
 import { consoleSuite } from './console.js'
@@ -14,6 +14,9 @@ export const words = (...texts: string[]): string[] => [
   chunk({ role: 'assistant' }),
   ...texts.map((content) => chunk({ content })),
 ]
+
+/** A chunk of a reply that has begun. */
+export const more = (text: string) => piece(chunk({ content: text }))
 
 /** A whole reply. */
 export const whole = (text: string, finish = 'stop') => stream(...words(text), chunk({}, finish), done)

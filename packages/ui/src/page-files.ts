@@ -11,7 +11,12 @@ export interface PageFile {
 
 const HTML = 'text/html; charset=utf-8'
 
-const html = (title: string, folder: string, { script, styles, parts }: Bundled, body: string): string => `<!doctype html>
+const html = (
+  title: string,
+  folder: string,
+  { script, styles, parts }: Bundled,
+  body: string,
+): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">

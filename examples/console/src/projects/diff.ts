@@ -1,4 +1,5 @@
-import type { Block, Leaf, Mark } from '@turnpike/ui/markdown'
+import type { Block } from '@turnpike/ui/markdown/document'
+import type { Leaf, Mark } from '@turnpike/ui/markdown/leaves'
 
 /** A piece of a sentence; absent `change` = both texts have it. */
 export interface Piece {
@@ -97,11 +98,10 @@ function runsOf(before: readonly string[], after: readonly string[], budget: Bud
       for (let j = endB - 1; j >= start; j--)
         lengths[at(i, j)] =
           a[i] === b[j] ? lengths[at(i + 1, j + 1)]! + 1 : Math.max(lengths[at(i + 1, j)]!, lengths[at(i, j + 1)]!)
-    while (i < endA && j < endB) {
-      if (a[i] === b[j]) push(true, 1, 1)
-      else if (lengths[at(i + 1, j)]! >= lengths[at(i, j + 1)]!) push(false, 1, 0)
+    for (let [x, y] = [start, start]; x < endA && y < endB; [x, y] = [i, j])
+      if (a[x] === b[y]) push(true, 1, 1)
+      else if (lengths[at(x + 1, y)]! >= lengths[at(x, y + 1)]!) push(false, 1, 0)
       else push(false, 0, 1)
-    }
   }
   push(false, endA - i, endB - j)
   push(true, end, end)
@@ -155,7 +155,17 @@ function sentencesOf(leaf: Leaf, whole: boolean): Sentence[] {
     sentences.at(-1)!.push(word)
     at += word.text.length
   }
-  return sentences.map((words) => ({ leaf, words, shape, key: shape + words.map(({ key }) => key).join('').trimEnd() }))
+  return sentences.map((words) => ({
+    leaf,
+    words,
+    shape,
+    key:
+      shape +
+      words
+        .map(({ key }) => key)
+        .join('')
+        .trimEnd(),
+  }))
 }
 
 const isBlank = ({ text }: { text: string }): boolean => !/[\p{L}\p{N}\p{S}]/u.test(text)
@@ -181,20 +191,21 @@ type Pair = [Sentence | undefined, Sentence | undefined]
 function pairsOf(before: readonly Sentence[], after: readonly Sentence[], budget: Budget): Pair[] {
   const words = (sentences: readonly Sentence[]): number => sentences.reduce((sum, one) => sum + one.words.length, 0)
   const cost = before.length * words(after) + after.length * words(before)
-  if (cost > budget.pairs) return [...before.map((one): Pair => [one, undefined]), ...after.map((one): Pair => [undefined, one])]
+  if (cost > budget.pairs)
+    return [...before.map((one): Pair => [one, undefined]), ...after.map((one): Pair => [undefined, one])]
   budget.pairs -= cost
   const alike = before.map((one) => after.map((other) => likeness(one, other)))
   // Of i and j, the greatest sum of what follows i in `before` and j in `after`.
   const best = Array.from({ length: before.length + 1 }, () => new Float64Array(after.length + 1))
   const paired = (i: number, j: number): number => (alike[i]![j]! < ALIKE ? -1 : alike[i]![j]! + best[i + 1]![j + 1]!)
   for (let i = before.length - 1; i >= 0; i--)
-    for (let j = after.length - 1; j >= 0; j--)
-      best[i]![j] = Math.max(best[i + 1]![j]!, best[i]![j + 1]!, paired(i, j))
+    for (let j = after.length - 1; j >= 0; j--) best[i]![j] = Math.max(best[i + 1]![j]!, best[i]![j + 1]!, paired(i, j))
   const pairs: Pair[] = []
   let [i, j] = [0, 0]
   while (i < before.length || j < after.length) {
     if (i < before.length && j < after.length && paired(i, j) === best[i]![j]) pairs.push([before[i++], after[j++]])
-    else if (i < before.length && (j === after.length || best[i + 1]![j] === best[i]![j])) pairs.push([before[i++], undefined])
+    else if (i < before.length && (j === after.length || best[i + 1]![j] === best[i]![j]))
+      pairs.push([before[i++], undefined])
     else pairs.push([undefined, after[j++]])
   }
   return pairs

@@ -1,14 +1,13 @@
 import type { Token } from 'markdown-it'
-import { describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { MarkdownDocument, MOST_CHARACTERS, MOST_TOKENS } from './document.js'
+import { leavesOf } from './leaves.js'
 
-vi.stubGlobal('location', new URL('https://turnpike.example/console'))
-const { MarkdownDocument, MOST_CHARACTERS, MOST_TOKENS } = await import('./document.js')
-const { leavesOf } = await import('./leaves.js')
-
-type Document = InstanceType<typeof MarkdownDocument>
+beforeAll(() => vi.stubGlobal('location', new URL('https://turnpike.example/console')))
+afterAll(() => vi.unstubAllGlobals())
 
 /** Reads a text as if it was written at once. */
-function read(text: string): Document {
+function read(text: string): MarkdownDocument {
   const document = new MarkdownDocument()
   expect(document.read(text, false, Infinity)).toBe(true)
   return document
@@ -17,10 +16,10 @@ function read(text: string): Document {
 /** What tokens mean: their kinds, contents and addresses. */
 const meaning = (tokens: readonly Token[]): unknown =>
   tokens.map(({ type, content, children, attrs, meta }) => [type, children ? meaning(children) : content, attrs, meta])
-const meaningOf = ({ blocks }: Document): unknown => blocks.map(({ tokens }) => meaning(tokens))
+const meaningOf = ({ blocks }: MarkdownDocument): unknown => blocks.map(({ tokens }) => meaning(tokens))
 
 /** The text that a document shows. */
-const textOf = ({ blocks }: Document): string =>
+const textOf = ({ blocks }: MarkdownDocument): string =>
   blocks
     .flatMap(leavesOf)
     .map(({ marker = '', runs }) => [marker, ...runs.map(({ text }) => text)].join(' ').trim())
@@ -184,7 +183,11 @@ describe('threat 81: Markdown that freezes the page', () => {
   })
 
   it('loses no character of what is too deep or too much', () => {
-    for (const text of [many('> ', 30_000) + 'the end', `${many('- ', 5_000)}the end`, `${many('|a\n|-\n|b\n\n')}the end`])
+    for (const text of [
+      many('> ', 30_000) + 'the end',
+      `${many('- ', 5_000)}the end`,
+      `${many('|a\n|-\n|b\n\n')}the end`,
+    ])
       expect(textOf(read(text)).endsWith('the end')).toBe(true)
   })
 })

@@ -1,11 +1,10 @@
 import type { Token } from 'markdown-it'
-import type { VNode } from 'preact'
 import type { References } from './parser.js'
 import { isTooDeep, parseBlocks, parseInline } from './parser.js'
 import { clearPartOf, withEnds } from './unfinished.js'
 
 /** Most characters of a block; a longer one is cut at a line and goes on as the next. Bounds what one step parses. */
-export const MOST_CHARACTERS = 20_000
+export const MOST_CHARACTERS = 10_000
 
 /** What one step looks at: a block that is too long, or several. */
 const WINDOW = 2 * MOST_CHARACTERS
@@ -20,8 +19,6 @@ export interface Block {
   tokens: readonly Token[]
   /** How many definitions of links were known when it was parsed. */
   known: number
-  /** What it is shown as, made once. */
-  vnode?: VNode
 }
 
 interface Range {
@@ -65,7 +62,12 @@ function cutOf(source: string, from: number): number {
 function carryOf({ from, tokens: [{ type }] }: Range & { tokens: [Token, ...Token[]] }, source: string): string {
   const lines = type === 'fence' ? 1 : type === 'table_open' ? 2 : 0
   const head = source.slice(from, from + 1_000).split('\n', lines + 1)
-  return head.length > lines ? head.slice(0, lines).map((line) => `${line}\n`).join('') : ''
+  return head.length > lines
+    ? head
+        .slice(0, lines)
+        .map((line) => `${line}\n`)
+        .join('')
+    : ''
 }
 
 /** The `meta` of an item of a list that is a task. */
@@ -77,7 +79,8 @@ export interface Task {
 function findTasks(tokens: readonly Token[]): void {
   for (const [i, token] of tokens.entries()) {
     const item = tokens[i - 2]
-    const box = token.type === 'inline' && item?.type === 'list_item_open' && /^\[([ xX])\](?:\s+|$)/.exec(token.content)
+    const box =
+      token.type === 'inline' && item?.type === 'list_item_open' && /^\[([ xX])\](?:\s+|$)/.exec(token.content)
     if (!box) continue
     item.meta = { isDone: box[1] !== ' ' } satisfies Task
     token.content = token.content.slice(box[0].length)

@@ -20,7 +20,7 @@ import type { ComponentChildren } from 'preact'
 import { h } from 'preact'
 
 /** The languages by name; each knows its other names, such as `html` and `sh`. */
-export const languages: Readonly<Record<string, LanguageFn>> = {
+const languages: Record<string, LanguageFn> = {
   bash,
   cpp,
   css,

@@ -1,3 +1,6 @@
+/** The page's, which tests without one stand in for. */
+declare const location: { href: string; origin: string }
+
 /** Whether a text may be the address of a link: http, https, mailto or a file of the platform. Others stay the text that they are. */
 export const isLinkable = (url: string): boolean => /^(?:https?:\/\/|mailto:)/i.test(url) || isOwnFile(url)
 

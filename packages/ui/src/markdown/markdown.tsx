@@ -5,7 +5,7 @@ import { Copy } from '../components/controls.js'
 import type { Block, MarkdownDocument } from './document.js'
 
 /** How long a document is read at once, in milliseconds: the page answers meanwhile. */
-const STEP_MS = 20
+const STEP_MS = 10
 
 /** Documents that are kept after they were shown: what was written, and is now shown elsewhere, is there at once. */
 const MOST_KEPT = 8
@@ -17,7 +17,7 @@ let loading: Promise<void> | undefined
 /** The parser, which is no part of the first view; undefined until it is loaded. Pages that will show Markdown call it early. */
 export function useReader(): Reader | undefined {
   loading ??= import('./reader.js').then(
-    (loaded) => void (reader.value = loaded),
+    ({ MarkdownDocument, leavesOf, Link, shown }) => void (reader.value = { MarkdownDocument, leavesOf, Link, shown }),
     () => void (loading = undefined),
   )
   return reader.value

@@ -10,7 +10,7 @@ const parser = new MarkdownIt({ html: false, linkify: true, maxNesting: MOST_LEV
 parser.validateLink = isLinkable
 
 /** Most cells of a table, and most tokens before one: a short row has as many cells as the head, so that few characters make many. */
-const MOST_CELLS = 20_000
+const MOST_CELLS = 10_000
 const [table] = parser.block.ruler.getRules('')
 parser.block.ruler.at(
   'table',

@@ -106,7 +106,13 @@ function tree(tokens: readonly Token[]): ComponentChildren[] {
   return children
 }
 
+const made = new WeakMap<Block, VNode>()
+
 /** A block as it is shown; the same object each time, so that it costs nothing while it does not change. */
-export const shown = (block: Block): VNode =>
-  (block.vnode ??=
-    block.tokens.length > 0 ? <>{tree(block.tokens)}</> : <p class="text">{block.source}</p>)
+export function shown(block: Block): VNode {
+  const known = made.get(block)
+  if (known) return known
+  const vnode = block.tokens.length > 0 ? <>{tree(block.tokens)}</> : <p class="text">{block.source}</p>
+  made.set(block, vnode)
+  return vnode
+}

@@ -1,18 +1,26 @@
-import { expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { MarkdownDocument } from './document.js'
+import { leavesOf } from './leaves.js'
+import { withEnds } from './unfinished.js'
 
-vi.stubGlobal('location', new URL('https://turnpike.example/console'))
-const { MarkdownDocument } = await import('./document.js')
-const { leavesOf } = await import('./leaves.js')
-const { withEnds } = await import('./unfinished.js')
+beforeAll(() => vi.stubGlobal('location', new URL('https://turnpike.example/console')))
+afterAll(() => vi.unstubAllGlobals())
 
-/** The text of a document with the kinds of its parts, as it is shown while it is written. */
+/** The text of a document with the kinds of its parts, as it is shown while it is written. A link is a text until its address is known. */
 const shownOf = (text: string, isGrowing: boolean): string => {
   const document = new MarkdownDocument()
   document.read(text, isGrowing, Infinity)
   return document.blocks
     .flatMap(leavesOf)
     .map(({ kind, depth, marker = '', runs }) =>
-      [`<${kind} ${depth}>${marker}`, ...runs.flatMap(({ text, marks }) => (text === '' ? [] : [[...marks.map(({ tag }) => `<${tag}>`), text].join('')]))].join('').trimEnd(),
+      [
+        `<${kind} ${depth}>${marker}`,
+        ...runs.flatMap(({ text, marks }) =>
+          text === '' ? [] : [[...marks.map(({ tag }) => (tag === 'a' ? '' : `<${tag}>`)), text].join('')],
+        ),
+      ]
+        .join('')
+        .trimEnd(),
     )
     .join('\n')
 }

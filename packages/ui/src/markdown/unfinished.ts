@@ -18,7 +18,7 @@ export function clearPartOf(source: string): string {
 }
 
 /** Where a link or a picture may be that has not ended; no text before it matters. */
-const OPEN_LINK = /!?\[([^[\]`]*)(?:\](?:\([^)\s]*)?)?$/
+const OPEN_LINK = /(?:!?\[([^[\]`]*)(?:\](?:\([^)\s]*)?)?|!)$/
 
 /** Marks of emphasis and code, and characters that are none since `\` stands before them. */
 const MARK = /\\[^]|`+|\*\*|\*|__|_|~~/g
