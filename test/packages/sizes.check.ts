@@ -85,7 +85,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['platform', 'tarball', 221_000, () => tarball('platform')],
   ['providers', 'tarball', 486_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
-  ['turnpike', 'tarball', 192_000, () => tarball('turnpike')],
+  ['turnpike', 'tarball', 227_000, () => tarball('turnpike')],
 ]
 
 const rows: object[] = []
