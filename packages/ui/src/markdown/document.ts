@@ -4,13 +4,13 @@ import { isTooDeep, parseBlocks, parseInline } from './parser.js'
 import { clearPartOf, withEnds } from './unfinished.js'
 
 /** Most characters of a block; a longer one is cut at a line and goes on as the next. Bounds what one step parses. */
-export const MOST_CHARACTERS = 10_000
+const MOST_CHARACTERS = 10_000
 
 /** What one step looks at: a block that is too long, or several. */
 const WINDOW = 2 * MOST_CHARACTERS
 
 /** Most parts of a document that are laid out; what follows is shown as its source. Some 600 kB of dense text have as many. */
-export const MOST_TOKENS = 200_000
+const MOST_TOKENS = 200_000
 
 /** A block that stands by itself, such as a paragraph, a list or a table. */
 export interface Block {
