@@ -1,4 +1,4 @@
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { defineConfig } from 'tsup'
 import { configJsonSchema } from './config-schema.js'
 
@@ -15,6 +15,15 @@ export default defineConfig({
   noExternal: ['@turnpike/example-console'],
   async onSuccess() {
     writeFileSync('dist/config.schema.json', `${JSON.stringify(configJsonSchema(), null, 2)}\n`)
+    // The console is minified text, which would be there twice.
+    const map = JSON.parse(readFileSync('dist/index.js.map', 'utf8')) as {
+      sources: string[]
+      sourcesContent: unknown[]
+    }
+    map.sourcesContent = map.sourcesContent.map((text, i) =>
+      map.sources[i]!.includes('/examples/console/') ? null : text,
+    )
+    writeFileSync('dist/index.js.map', JSON.stringify(map))
     copyFileSync('../../examples/console/dist/THIRD-PARTY-NOTICES.txt', 'dist/THIRD-PARTY-NOTICES.txt')
   },
 })

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
+import { basename, extname, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { writeLicenses } from './licenses.js'
 
 /**
  * An esbuild plugin: `import files from 'page:./page/main.tsx'` is the script and the styles of a page, each bundled into one text whose name
- * changes with its bytes: `{ script: { name, text }, styles: { name, text } }`. The licences of what pages contain are written beside the output.
+ * changes with its bytes: `{ script: { name, text }, styles: { name, text }, parts }`. `parts` are the scripts that it loads, each with its name and
+ * text: those of its `import()`, `isStatic: false`, and what they share with it, `isStatic: true`. The licences of what pages contain are written
+ * beside the output.
  * @returns {import('esbuild').Plugin}
  */
 export const bundledPages = () => ({
@@ -24,6 +27,7 @@ export const bundledPages = () => ({
       const { outputFiles, metafile } = await build({
         entryPoints: [path],
         bundle: true,
+        splitting: true,
         write: false,
         minify: true,
         metafile: true,
@@ -37,14 +41,26 @@ export const bundledPages = () => ({
         external: ['*.woff2'],
       })
       inputs.push(...Object.keys(metafile.inputs))
-      const file = (extension) => {
-        const found = outputFiles.find((one) => one.path.endsWith(extension))
-        if (!found) return undefined
-        const hash = createHash('sha256').update(found.contents).digest('hex').slice(0, 12)
-        return { name: `app.${hash}${extension}`, text: found.text }
+      const outputs = Object.entries(metafile.outputs)
+      const [ofScript, { imports }] = outputs.find(([, { entryPoint }]) => entryPoint && resolve(entryPoint) === path)
+      const isStatic = (file) => imports.some((one) => one.path === file && one.kind === 'import-statement')
+      const textOf = (file) => outputFiles.find((one) => one.path === resolve(file)).text
+      const app = (file) => {
+        if (file === undefined) return undefined
+        const text = textOf(file)
+        const hash = createHash('sha256').update(text).digest('hex').slice(0, 12)
+        return { name: `app.${hash}${extname(file)}`, text }
       }
+      // esbuild puts a hash of its own into the names of parts.
+      const parts = outputs
+        .filter(([file]) => file !== ofScript && file.endsWith('.js'))
+        .map(([file]) => ({ name: basename(file), text: textOf(file), isStatic: isStatic(file) }))
       return {
-        contents: JSON.stringify({ script: file('.js'), styles: file('.css') }),
+        contents: JSON.stringify({
+          script: app(ofScript),
+          styles: app(outputs.map(([file]) => file).find((file) => file.endsWith('.css'))),
+          parts,
+        }),
         loader: 'json',
         watchFiles: Object.keys(metafile.inputs),
       }

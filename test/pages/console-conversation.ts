@@ -1,4 +1,4 @@
-import { chunksOf, done, stream } from '../faults/wire.js'
+import { chunksOf, done, piece, stream } from '../faults/wire.js'
 import type { RawUpstream } from '../support/raw-upstream.js'
 import type { Given } from './console.js'
 import { consoleSuite } from './console.js'
@@ -17,6 +17,8 @@ export const words = (...texts: string[]): string[] => [
 
 /** A chunk of what a model thinks. */
 export const thought = (reasoning_content: string): string => chunk({ reasoning_content })
+/** A chunk of a reply that has begun. */
+export const more = (text: string) => piece(chunk({ content: text }))
 
 /** A whole reply. */
 export const whole = (text: string, finish = 'stop') => stream(...words(text), chunk({}, finish), done)

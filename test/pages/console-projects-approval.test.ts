@@ -15,7 +15,7 @@ consoleSuite('the approval of tasks in the console', (given) => {
   it('shows the draft beside the output, and approves it', async () => {
     const { page, inspect } = given()
     const { task } = await waiting('One toll gate for all\nmodels', 'One gateway for all\nmodels')
-    await page.getByText('Lines: 1 removed, 1 added.').waitFor()
+    await page.getByText('Sentences: 1 changed.').waitFor()
     expect(await page.locator('.diff del, .diff ins').allTextContents()).toEqual(['gateway', 'toll gate'])
     await inspect('console-task-approval')
     await page.getByRole('button', { name: 'Approve' }).click()
@@ -155,15 +155,14 @@ consoleSuite('the approval of tasks in the console', (given) => {
   it('shows a draft of a megabyte in place of another, and both whole', needs(testAll), async () => {
     const { page, person } = given()
     const line = (word: string): string => `${word} `.repeat(80)
-    const text = (word: string): string => Array.from({ length: 2_400 }, () => line(word)).join('\n')
+    const text = (word: string): string => Array.from({ length: 2_400 }, () => line(word)).join('\n\n')
     const made = await project(person, 'Headline', { requiresUserApproval: true })
     await change(given(), made.task.id, { output: text('toll') })
     await change(given(), made.task.id, { status: 'waiting_approval', draft_output: text('gate') })
     await given().open(`/projects/${made.id}?task=${made.task.id}`, 'Website')
-    await page.getByText('Lines: 2,400 removed, 2,400 added. Here are the first 1,000 of them.').waitFor()
-    expect(await page.locator('.diff .added p').count()).toBe(1_001)
+    await page.getByText('Sentences: 2,400 removed, 2,400 added. Here are the first 1,000 of them.').waitFor()
     await page.getByRole('button', { name: 'Show whole texts' }).click()
-    await expect.poll(() => page.locator('.diff .right').last().textContent()).toHaveLength(text('gate').length)
+    await expect.poll(() => page.locator('.pair .text').last().textContent()).toHaveLength(text('gate').length)
     await page.keyboard.press('Escape')
   })
 

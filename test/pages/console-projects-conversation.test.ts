@@ -60,7 +60,9 @@ conversationSuite('the conversation of the console', upstream, (given) => {
     upstream.script = begun(words(...tokens))
     await say(given(), 'Everything')
     const text = tokens.join('')
-    await expect.poll(() => messages(given()).nth(1).locator('.text').textContent()).toBe(text)
+    // A paragraph as long as that is cut at a space.
+    const shown = async () => (await messages(given()).nth(1).locator('.markdown').textContent())!.replaceAll(' ', '')
+    await expect.poll(shown).toBe(text.replaceAll(' ', ''))
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByText('You stopped it here').waitFor()
     await expect.poll(async () => (await read())[1]).toEqual(['assistant', text, 'stopped'])
@@ -82,7 +84,7 @@ conversationSuite('the conversation of the console', upstream, (given) => {
     await page.getByRole('button', { name: 'Stop' }).waitFor()
     answerRead()
     await messages(given()).getByText('Good morning').waitFor()
-    expect(await messages(given()).locator('.text').allTextContents()).toEqual(['Hello', 'Good morning'])
+    expect(await messages(given()).locator('.markdown').allTextContents()).toEqual(['Hello', 'Good morning'])
     await page.unroute('**/conversation?*')
   })
 
@@ -229,7 +231,7 @@ conversationSuite('the conversation of the console', upstream, (given) => {
     await page.evaluate(`
       globalThis.told = []
       new MutationObserver(() => {
-        const { textContent } = document.querySelector('.conversation > .visually-hidden')
+        const { textContent } = document.querySelector('.conversation > .visually-hidden[role=status]')
         if (told.at(-1) !== textContent) told.push(textContent)
       }).observe(document.querySelector('.conversation'), { childList: true, subtree: true, characterData: true })`)
     const { opened, open: goOn } = gate()

@@ -1,108 +1,143 @@
-import { describe, expect, it } from 'vitest'
-import type { Block } from '../../examples/console/src/projects/diff.js'
-import { diff, MOST_LINES } from '../../examples/console/src/projects/diff.js'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Part, Piece } from '../../examples/console/src/projects/diff.js'
+import { diff, MOST_SENTENCES } from '../../examples/console/src/projects/diff.js'
+import { MarkdownDocument } from '../../packages/ui/src/markdown/document.js'
+import { leavesOf } from '../../packages/ui/src/markdown/leaves.js'
 
-/** A diff with `-` and `+` lines, in which `[…]` is what changed. */
+beforeAll(() => vi.stubGlobal('location', new URL('https://turnpike.example/console')))
+afterAll(() => vi.unstubAllGlobals())
+
+const blocksOf = (text: string) => {
+  const document = new MarkdownDocument()
+  document.read(text, false, Infinity)
+  return document.blocks
+}
+const diffOf = (before: string, after: string) => diff(blocksOf(before), blocksOf(after), leavesOf)
+
+const signs = { removed: ['[-', '-]'], added: ['{+', '+}'] } as const
+const shownPiece = ({ text, change }: Piece): string => (change ? signs[change].join(text) : text)
+
+/** The lines of a diff, in which `[-…-]` was taken off and `{+…+}` put in; `=` is a block that both have. */
 const shown = (before: string, after: string): string[] =>
-  diff(before, after).blocks.flatMap((block) =>
-    'same' in block
-      ? block.same.map((line) => `  ${line}`)
-      : [...lines('- ', block.removed), ...lines('+ ', block.added)],
+  diffOf(before, after).parts.flatMap((part) =>
+    'same' in part
+      ? part.same.map(() => '=')
+      : part.lines.map(({ leaf: { marker }, sentences }) =>
+          [...(marker ? [marker, ' '] : []), ...sentences.flat().map(shownPiece)].join(''),
+        ),
   )
-const lines = (sign: string, of: readonly { text: string; changed: boolean }[][]): string[] =>
-  of.map((pieces) => sign + pieces.map(({ text, changed }) => (changed ? `[${text}]` : text)).join(''))
 
 /** The text that one side of a diff shows. */
-const sideOf = (blocks: Block[], side: 'removed' | 'added'): string =>
-  blocks
-    .flatMap((block) =>
-      'same' in block ? block.same : block[side].map((pieces) => pieces.map(({ text }) => text).join('')),
+const sideOf = (parts: Part[], side: 'removed' | 'added'): string =>
+  parts
+    .flatMap((part) =>
+      'same' in part
+        ? part.same.flatMap(leavesOf).map(({ runs }) => runs.map(({ text }) => text).join(''))
+        : part.lines.map(({ sentences }) =>
+            sentences
+              .flat()
+              .filter(({ change }) => !change || change === side)
+              .map(({ text }) => text)
+              .join(''),
+          ),
     )
-    .join('\n')
+    .join(' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
 
 describe('the diff of two texts', () => {
-  it('has lines that are the same, removed and added', () => {
-    expect(shown('one\ntwo\nthree', 'one\nthree\nfour')).toEqual(['  one', '- [two]', '  three', '+ [four]'])
-  })
-
-  it('tells the words of a line that changed', () => {
-    expect(shown('A fine headline for us.', 'A bold headline for us!')).toEqual([
-      '- A [fine] headline for us[.]',
-      '+ A [bold] headline for us[!]',
+  it('marks the words of a sentence that changed, in their places', () => {
+    expect(shown('A fine headline for us. It stays.', 'A bold headline for us! It stays.')).toEqual([
+      'A [-fine-]{+bold+} headline for us[-.-]{+!+} It stays.',
     ])
-    expect(shown('Grüße aus Köln', 'Grüße aus Bonn')).toEqual(['- Grüße aus [Köln]', '+ Grüße aus [Bonn]'])
+    expect(shown('Grüße aus Köln', 'Grüße aus Bonn')).toEqual(['Grüße aus [-Köln-]{+Bonn+}'])
+    expect(shown('我喜欢红色。', '我喜欢蓝色。')).toEqual(['我喜欢[-红色-]{+蓝色+}。'])
   })
 
-  it('tells no words of lines that have nothing to do with each other', () => {
+  it('has sentences that are new or gone whole', () => {
+    expect(shown('One is here. Two is there.', 'One is here. Something else comes. Two is there.')).toEqual([
+      'One is here. {+Something else comes. +}Two is there.',
+    ])
     expect(shown('the cat sat', 'quarterly figures, the rest')).toEqual([
-      '- [the cat sat]',
-      '+ [quarterly figures, the rest]',
+      '[-the cat sat-]',
+      '{+quarterly figures, the rest+}',
     ])
   })
 
-  it('of empty texts, of the same and of other line ends has no changes that are none', () => {
-    expect(diff('', '')).toEqual({ blocks: [], removed: 0, added: 0, isCut: false })
-    expect(shown('', 'new')).toEqual(['+ [new]'])
-    expect(shown('a\r\nb', 'a\nb')).toEqual(['  a', '  b'])
+  it('has items, headings, rows and lines of code as such, and blocks that are the same as one', () => {
+    const before = '# Title\n\n1. one\n2. two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\nx = 1\ny = 2\n```\n'
+    const after = '# New title\n\n1. one\n2. and\n3. two\n\n| a | b |\n|---|---|\n| 1 | 3 |\n\n```\nx = 1\ny = 3\n```\n'
+    expect(shown(`Begin.\n\n${before}`, `Begin.\n\n${after}`)).toEqual([
+      '=',
+      '[-Title-]',
+      '{+New title+}',
+      '1. one',
+      '2. {+and+}',
+      '3. two',
+      'a | b',
+      '1 | [-2-]{+3+}',
+      'x = 1',
+      'y = [-2-]{+3+}',
+    ])
   })
 
-  it('is the shortest, and has both texts whole', () => {
-    let seed = 7
-    const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below
-    for (let round = 0; round < 300; round++) {
-      const text = (): string => Array.from({ length: random(9) }, () => 'abc'[random(3)]!).join('\n')
-      const [before, after] = [text(), text()]
-      const { blocks } = diff(before, after)
-      expect([sideOf(blocks, 'removed'), sideOf(blocks, 'added')]).toEqual([before, after])
-      const same = blocks.reduce((sum, block) => sum + ('same' in block ? block.same.length : 0), 0)
-      expect(same).toBe(longestCommon(before, after))
+  it('marks words whose look or address changed', () => {
+    expect(shown('It is so good.', 'It is **so** good.')).toEqual(['It is [-so-]{+so+} good.'])
+    expect(shown('See [it](https://a.example).', 'See [it](https://b.example).')).toEqual(['See [-it-]{+it+}.'])
+  })
+
+  it('of texts that read the same has no changes', () => {
+    for (const [before, after] of [
+      ['', ''],
+      ['a\n\nb', 'a\n\n\n\nb'],
+      ['*a*', '_a_'],
+      ['- a\n- b', '* a\n* b'],
+    ] as const) {
+      const { changed, removed, added } = diffOf(before, after)
+      expect([changed, removed, added]).toEqual([0, 0, 0])
     }
   })
 
-  it('of long texts keeps what is around the change, without comparing all pairs', () => {
-    const many = Array.from({ length: 40_000 }, (_, i) => `line ${i}`)
-    expect(shown(many.join('\n'), many.with(20_000, 'another').join('\n')).filter((line) => line[0] !== ' ')).toEqual([
-      '- [line 20000]',
-      '+ [another]',
-    ])
-    const others = many.map((line) => `${line}!`)
-    const { blocks, ...counts } = diff(many.join('\n'), others.join('\n'))
-    expect(counts).toEqual({ removed: 40_000, added: 40_000, isCut: true })
-    expect(blocks).toHaveLength(1)
-    expect(sideOf(blocks, 'removed')).toBe(many.slice(0, MOST_LINES).join('\n'))
-    expect(sideOf(blocks, 'added')).toBe(others.slice(0, MOST_LINES).join('\n'))
+  it('has both texts whole', () => {
+    let seed = 7
+    const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_647) % below
+    const word = (): string => ['a', 'bee', '**see**', 'dee,', 'end.', '[ef](https://a.example)'][random(6)]!
+    const text = (): string =>
+      Array.from(
+        { length: 1 + random(4) },
+        () => ['- ', '', '', '# '][random(4)] + Array.from({ length: 1 + random(8) }, word).join(' '),
+      ).join('\n\n')
+    const plain = (text: string): string => sideOf([{ same: blocksOf(text) }], 'added')
+    for (let round = 0; round < 300; round++) {
+      const [before, after] = [text(), text()]
+      const { parts } = diffOf(before, after)
+      expect([sideOf(parts, 'removed'), sideOf(parts, 'added')]).toEqual([plain(before), plain(after)])
+    }
   })
 
-  it('is not cut where the last line that it may have is the last that changed', () => {
-    const lines = Array.from({ length: MOST_LINES }, (_, i) => `line ${i}`)
-    const { blocks, isCut } = diff([...lines, 'end'].join('\n'), 'end')
-    expect([blocks.length, isCut]).toEqual([2, false])
-    expect(diff([...lines, 'x', 'end'].join('\n'), 'end').isCut).toBe(true)
+  it('of long texts keeps what is around the change', () => {
+    const many = Array.from({ length: 10_000 }, (_, i) => `Paragraph ${i}.`)
+    expect(
+      shown(many.join('\n\n'), many.with(5_000, 'Another one.').join('\n\n')).filter((line) => line !== '='),
+    ).toEqual(['[-Paragraph 5000.-]', '{+Another one.+}'])
   })
 
-  it('compares the words of the first long lines only, so that a megabyte of text is compared at once', () => {
-    const before = Array.from({ length: 200 }, (_, line) =>
-      Array.from({ length: 990 }, (_, i) => `w${line * 990 + i}`).join(' '),
-    ).join('\n')
+  it('of texts that differ all over compares some, and is cut', () => {
+    const many = Array.from({ length: 5_000 }, (_, i) => `Line ${i}.`)
+    const { parts, ...counts } = diffOf(many.join('\n\n'), many.map((line) => `New ${line}`).join('\n\n'))
+    expect(counts).toEqual({ changed: 0, removed: 5_000, added: 5_000, isCut: true })
+    expect(parts.flatMap((part) => ('lines' in part ? part.lines : []))).toHaveLength(MOST_SENTENCES)
+  })
+
+  it('compares the words of so many characters only, so that a megabyte is compared at once', () => {
+    const before = Array.from({ length: 200 }, (_, n) =>
+      Array.from({ length: 990 }, (_, i) => `w${n * 990 + i}`).join(' '),
+    ).join('\n\n')
     const after = before.replaceAll(/w(\d*[02468])\b/g, 'x$1')
-    const { blocks } = diff(before, after)
-    expect([sideOf(blocks, 'removed'), sideOf(blocks, 'added')]).toEqual([before, after])
-    const pieces = blocks.flatMap((block) => ('same' in block ? [] : block.removed.map((line) => line.length)))
-    expect(pieces).toHaveLength(200)
-    expect(pieces[0]).toBeGreaterThan(900)
-    expect(pieces.filter((count) => count > 1).length).toBeLessThan(20)
+    const { parts, removed, added } = diffOf(before, after)
+    expect([removed, added]).toEqual([200, 200])
+    expect([sideOf(parts, 'removed'), sideOf(parts, 'added')].map(({ length }) => length)).toEqual(
+      [before.length, after.length].map((length) => length - 199),
+    )
   })
 })
-
-/** Of lines of one letter, by trying all subsequences of the shorter text. */
-function longestCommon(before: string, after: string): number {
-  const [a, b] = [before, after].map((text) => text.split('\n').filter(Boolean)) as [string[], string[]]
-  let most = 0
-  for (let chosen = 0; chosen < 1 << a.length; chosen++) {
-    const some = a.filter((_, i) => chosen & (1 << i))
-    let at = 0
-    for (const one of b) if (one === some[at]) at++
-    if (at === some.length) most = Math.max(most, at)
-  }
-  return most
-}

@@ -1,6 +1,6 @@
 /** What `bundledPages` of @turnpike/ui makes of a page. */
 declare module 'page:*' {
-  const files: Record<'script' | 'styles', { name: string; text: string }>
+  const files: import('@turnpike/ui/page-files').Bundled
   export default files
 }
 

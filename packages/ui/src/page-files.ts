@@ -19,7 +19,12 @@ const icon = encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20" fill="none" stroke="#0d9488" stroke-width="2"><path d="${MARK}"/></svg>`,
 )
 
-const html = (title: string, folder: string, { script, styles }: Bundled, body: string): string => `<!doctype html>
+const html = (
+  title: string,
+  folder: string,
+  { script, styles, parts }: Bundled,
+  body: string,
+): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -27,13 +32,19 @@ const html = (title: string, folder: string, { script, styles }: Bundled, body: 
 <link rel="icon" href="data:image/svg+xml,${icon}">
 <link rel="preload" href="${folder}/${font.name}" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${folder}/${styles.name}">
-<script type="module" src="${folder}/${script.name}"></script>
+<script type="module" src="${folder}/${script.name}"></script>${parts
+  .filter(({ isStatic }) => isStatic)
+  .map(({ name }) => `\n<link rel="modulepreload" href="${folder}/${name}">`)
+  .join('')}
 ${body}
 </html>
 `
 
-/** A page's script and styles, as `bundledPages` makes them. */
-export type Bundled = Record<'script' | 'styles', { name: string; text: string }>
+/** A page's script, styles and parts of scripts, as `bundledPages` makes them. */
+export interface Bundled extends Record<'script' | 'styles', { name: string; text: string }> {
+  /** `isStatic` = the script needs it to begin; the others are loaded when they are needed. */
+  parts: { name: string; text: string; isStatic: boolean }[]
+}
 
 const forever = 'public, max-age=31536000, immutable'
 
@@ -63,7 +74,12 @@ export function pageFiles(path: string, { title, id, summary, app, body }: PageO
       cacheControl: 'no-cache',
       page: { id, summary },
     },
-    [`${path}/${app.script.name}`]: part('text/javascript; charset=utf-8', app.script.text),
+    ...Object.fromEntries(
+      [app.script, ...app.parts].map(({ name, text }) => [
+        `${path}/${name}`,
+        part('text/javascript; charset=utf-8', text),
+      ]),
+    ),
     [`${path}/${app.styles.name}`]: part('text/css; charset=utf-8', app.styles.text),
     [`${path}/${font.name}`]: part('font/woff2', font.bytes),
   }

@@ -1,4 +1,5 @@
 import { ActionButton, Empty, Panel, useAction } from '@turnpike/ui'
+import { Markdown } from '@turnpike/ui/markdown'
 import { DiffView } from './diff-view.js'
 import type { TaskFormProps } from './draft-form.js'
 import { CommentForm, DraftForm } from './draft-form.js'
@@ -16,10 +17,13 @@ function Draft({ task: { draft_output: draft, output } }: { task: Task }) {
       </Empty>
     )
   if (draft === output) return <p class="body muted">It is the output.</p>
-  if (output === null) return <p class="body text">{draft}</p>
   return (
     <div class="body">
-      <DiffView before={output} after={draft} names={['Output now', 'Draft']} />
+      {output === null ? (
+        <Markdown text={draft} />
+      ) : (
+        <DiffView before={output} after={draft} names={['Output now', 'Draft']} />
+      )}
     </div>
   )
 }

@@ -1,67 +1,156 @@
 import './diff.css'
 import { count } from '@turnpike/ui'
+import { useBlocks, useReader } from '@turnpike/ui/markdown'
+import type { Block } from '@turnpike/ui/markdown/document'
+import type { Mark } from '@turnpike/ui/markdown/leaves'
+import type { ComponentChildren } from 'preact'
+import { h } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
-import type { Diff, Piece } from './diff.js'
-import { diff, MOST_LINES } from './diff.js'
+import type { Diff, Line, Piece } from './diff.js'
+import { diff, MOST_SENTENCES } from './diff.js'
 
-/** Lines around a change that are shown; those between can be opened. */
-const CONTEXT = 3
+/** Blocks, lines or sentences beside a change that are shown; those between can be opened. */
+const CONTEXT = 1
 
-const Line = ({ pieces, as: Changed }: { pieces: readonly Piece[]; as: 'del' | 'ins' }) => (
-  <p>{pieces.map(({ text, changed }) => (changed ? <Changed>{text}</Changed> : text))}</p>
-)
+type Reader = NonNullable<ReturnType<typeof useReader>>
 
-/** Lines of one side that the other one does not have. */
-const Side = ({ kind, lines }: { kind: 'removed' | 'added'; lines: readonly Piece[][] }) => (
-  <div class={`${lines.length > 0 ? kind : 'nothing'} ${kind === 'added' ? 'right' : ''}`}>
-    {lines.length > 0 && <span class="visually-hidden">{kind === 'removed' ? 'Removed:' : 'Added:'}</span>}
-    {lines.map((pieces) => (
-      <Line pieces={pieces} as={kind === 'removed' ? 'del' : 'ins'} />
-    ))}
-  </div>
-)
-
-/** Lines that both texts have: the first and last of them, and the others when they are asked for. */
-function Same({ lines, isFirst, isLast }: { lines: readonly string[]; isFirst: boolean; isLast: boolean }) {
+/** What both texts have: that which is beside a change, and the rest when it is asked for. */
+function Same<T>({
+  items,
+  isFirst,
+  isLast,
+  name,
+  children,
+}: {
+  items: readonly T[]
+  isFirst: boolean
+  isLast: boolean
+  /** Of what is hidden; absent within a line. */
+  name?: string
+  children: (items: readonly T[]) => ComponentChildren
+}) {
   const [isOpen, setOpen] = useState(false)
   const head = isFirst ? 0 : CONTEXT
   const tail = isLast ? 0 : CONTEXT
-  const hidden = lines.length - head - tail
-  if (isOpen || hidden <= 1) return <Both lines={lines} />
+  const hidden = items.length - head - tail
+  if (isOpen || hidden <= 1) return <>{children(items)}</>
   return (
     <>
-      <Both lines={lines.slice(0, head)} />
-      <button type="button" class="quiet same-lines" onClick={() => setOpen(true)}>
-        Show {count(hidden)} lines that are the same
+      {children(items.slice(0, head))}
+      <button
+        type="button"
+        class={`quiet ${name ? 'same' : 'same-sentences'}`}
+        aria-label={name ? undefined : `Show ${hidden} sentences that are the same`}
+        onClick={() => setOpen(true)}
+      >
+        {name ? `Show ${count(hidden)} ${name} that are the same` : '…'}
       </button>
-      <Both lines={lines.slice(lines.length - tail)} />
+      {children(items.slice(items.length - tail))}
     </>
   )
 }
 
-/** Lines that both texts have. There may be many, so that they are one paragraph. */
-function Both({ lines }: { lines: readonly string[] }) {
-  if (lines.length === 0) return null
-  const text = lines.map((line) => `${line}\n`).join('')
+/** Runs of items that are the same, and of others. */
+function grouped<T>(items: readonly T[], isSame: (item: T) => boolean): { same: boolean; items: T[] }[] {
+  const groups: { same: boolean; items: T[] }[] = []
+  for (const item of items) {
+    const same = isSame(item)
+    if (groups.at(-1)?.same === same) groups.at(-1)!.items.push(item)
+    else groups.push({ same, items: [item] })
+  }
+  return groups
+}
+
+const Pieces = ({ pieces, Link }: { pieces: readonly Piece[]; Link: Reader['Link'] }) => (
+  <>
+    {pieces.map(({ text, marks, change }) => {
+      const marked = marks.reduceRight<ComponentChildren>(
+        (within, { tag, href }: Mark) => (tag === 'a' ? <Link href={href!}>{within}</Link> : h(tag, null, within)),
+        text,
+      )
+      return change ? h(change === 'removed' ? 'del' : 'ins', null, marked) : marked
+    })}
+  </>
+)
+
+const isSameSentence = (pieces: readonly Piece[]): boolean => pieces.every(({ change }) => !change)
+const isSameLine = ({ sentences }: Line): boolean => sentences.every(isSameSentence)
+
+/** A paragraph, an item, a row or a line of code, with what changed in it. */
+function LineView({ line: { leaf, sentences }, Link }: { line: Line; Link: Reader['Link'] }) {
+  const { kind, depth, marker } = leaf
+  const pieces = sentences.flat()
+  const [first] = pieces
+  // A line all of which is new or gone, or one that has changes.
+  const change = pieces.every((piece) => piece.change === first?.change) ? first?.change : 'changed'
+  const groups = grouped(sentences, isSameSentence)
+  const content = groups.map(({ same, items }, i) =>
+    same ? (
+      <Same key={i} items={items} isFirst={i === 0} isLast={i === groups.length - 1}>
+        {(items) => <Pieces pieces={items.flat()} Link={Link} />}
+      </Same>
+    ) : (
+      <Pieces key={i} pieces={items.flat()} Link={Link} />
+    ),
+  )
+  return (
+    <div class={`line ${change ?? ''}`} data-kind={kind} style={kind === 'heading' ? {} : { '--depth': depth }}>
+      {kind === 'heading' ? (
+        h(`h${Math.min(6, depth + 2)}`, { class: `h${depth}` }, content)
+      ) : kind === 'rule' ? (
+        <hr />
+      ) : (
+        <p>
+          {marker !== undefined && <span class="marker">{marker}</span>}
+          {content}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Changes({ found: { parts }, reader: { shown, Link } }: { found: Diff; reader: Reader }) {
   return (
     <>
-      <div>
-        <p>{text}</p>
-      </div>
-      <div class="twice right" aria-hidden="true">
-        <p>{text}</p>
-      </div>
+      {parts.map((part, i) => {
+        if ('same' in part)
+          return (
+            <Same<Block> key={i} items={part.same} isFirst={i === 0} isLast={i === parts.length - 1} name="parts">
+              {(blocks) =>
+                blocks.map((block) => (
+                  <div class="line">
+                    <div class="markdown">{shown(block)}</div>
+                  </div>
+                ))
+              }
+            </Same>
+          )
+        const groups = grouped(part.lines, isSameLine)
+        return groups.map(({ same, items }, j) =>
+          same ? (
+            <Same key={`${i} ${j}`} items={items} isFirst={j === 0} isLast={j === groups.length - 1} name="lines">
+              {(lines) => lines.map((line) => <LineView line={line} Link={Link} />)}
+            </Same>
+          ) : (
+            items.map((line) => <LineView line={line} Link={Link} />)
+          ),
+        )
+      })}
     </>
   )
 }
 
-const summary = ({ removed, added, isCut }: Diff): string => {
-  if (removed + added === 0) return 'No line differs.'
-  const lines = `Lines: ${count(removed)} removed, ${count(added)} added.`
-  return isCut ? `${lines} Here are the first ${count(MOST_LINES)} of them.` : lines
+function summary({ changed, removed, added, isCut }: Diff, isSameSource: boolean): string {
+  if (changed + removed + added === 0)
+    return isSameSource ? 'Nothing differs.' : 'They read the same; only their source differs.'
+  const counts = (['changed', 'removed', 'added'] as const)
+    .map((what) => [{ changed, removed, added }[what], what] as const)
+    .filter(([number]) => number > 0)
+    .map(([number, what]) => `${count(number)} ${what}`)
+  return `Sentences: ${counts.join(', ')}.${isCut ? ` Here are the first ${count(MOST_SENTENCES)} of them.` : ''}`
 }
 
-/** Two texts side by side with what differs; on a phone, one below the other. */
+/** How a text became another, as one text with what was taken off and put in. */
 export function DiffView({
   before,
   after,
@@ -71,48 +160,37 @@ export function DiffView({
   after: string
   names: readonly [string, string]
 }) {
-  const found = useMemo(() => diff(before, after), [before, after])
+  const reader = useReader()
+  const [a, b] = [useBlocks(before), useBlocks(after)]
+  const isRead = a?.isWhole && b?.isWhole
+  const found = useMemo(
+    () => (reader && isRead ? diff(a.blocks, b.blocks, reader.leavesOf) : undefined),
+    [reader, isRead, a?.blocks, b?.blocks],
+  )
   const [isPlain, setPlain] = useState(false)
-  const { blocks, isCut } = found
+  if (!found) return <p class="muted">Comparing…</p>
   return (
     <div class="stack">
       <div class="spread">
-        <p class="small muted">{summary(found)}</p>
-        {isCut && (
+        <p class="small muted">
+          <del>{left}</del> → <ins>{right}</ins>. {summary(found, before === after)}
+        </p>
+        {found.isCut && (
           <button type="button" aria-pressed={isPlain} onClick={() => setPlain(!isPlain)}>
             Show whole texts
           </button>
         )}
       </div>
-      <div class="diff mono" role="group" aria-label={`${left} and ${right}`}>
-        <div class="diff-name removed small">
-          <p>{left}</p>
+      {isPlain ? (
+        <div class="pair">
+          <p class="text">{before}</p>
+          <p class="text">{after}</p>
         </div>
-        <div class="diff-name added right small">
-          <p>{right}</p>
+      ) : (
+        <div class="diff markdown" role="group" aria-label={`${left} and ${right}`}>
+          <Changes found={found} reader={reader!} />
         </div>
-        {isPlain ? (
-          <>
-            <div>
-              <p>{before}</p>
-            </div>
-            <div class="right">
-              <p>{after}</p>
-            </div>
-          </>
-        ) : (
-          blocks.map((block, i) =>
-            'same' in block ? (
-              <Same key={i} lines={block.same} isFirst={i === 0} isLast={i === blocks.length - 1} />
-            ) : (
-              <>
-                <Side kind="removed" lines={block.removed} />
-                <Side kind="added" lines={block.added} />
-              </>
-            ),
-          )
-        )}
-      </div>
+      )}
     </div>
   )
 }

@@ -1,31 +1,45 @@
-/** A part of a text, and whether the other text has it. */
+import type { Block } from '@turnpike/ui/markdown/document'
+import type { Leaf, Mark } from '@turnpike/ui/markdown/leaves'
+
+/** A piece of a sentence; absent `change` = both texts have it. */
 export interface Piece {
   text: string
-  changed: boolean
+  marks: readonly Mark[]
+  change?: 'removed' | 'added'
 }
 
-/** Lines that both texts have, or lines of the one in place of lines of the other. A line is its pieces. */
-export type Block = { same: readonly string[] } | { removed: readonly Piece[][]; added: readonly Piece[][] }
+/** A paragraph, an item, a row or a line of code, by its sentences. */
+export interface Line {
+  leaf: Leaf
+  sentences: Piece[][]
+}
+
+/** Blocks that both texts have, or lines that tell how they differ. */
+export type Part = { same: readonly Block[] } | { lines: readonly Line[] }
 
 /** How two texts differ. */
 export interface Diff {
-  /** From their beginning, up to {@link MOST_LINES} changed lines of either side. */
-  blocks: Block[]
-  /** How many lines are taken off and put in, all of them. */
+  /** From their beginning, up to {@link MOST_SENTENCES} that differ. */
+  parts: Part[]
+  /** How many sentences are changed, taken off and put in, all of them. */
+  changed: number
   removed: number
   added: number
-  /** Whether the blocks are not all. */
+  /** Whether the parts are not all. */
   isCut: boolean
 }
 
-/** Most changed lines of either side that a diff has. */
-export const MOST_LINES = 1_000
+/** Most sentences that differ which a diff has. */
+export const MOST_SENTENCES = 1_000
 
-/** Most pairs of lines and of words that a diff compares: they take some 20 ms and 16 MB. */
+/** Most pairs of blocks, sentences and words that a diff compares: they take some 20 ms and 16 MB. */
 const MOST_PAIRS = 4_000_000
 
-/** Most characters of changed lines that a diff splits into words. */
+/** Most characters of blocks that differ which a diff splits into sentences and words. */
 const MOST_CHARACTERS = 100_000
+
+/** From which share of their words on two sentences are one that was changed. */
+const ALIKE = 0.4
 
 /** What a diff may still do. */
 interface Budget {
@@ -33,11 +47,11 @@ interface Budget {
   characters: number
 }
 
-/** A run of items that both lists have, or one in which they differ. */
+/** A run of items that both lists have, or one in which they differ: where it is in the one and in the other. */
 interface Run {
   same: boolean
-  before: string[]
-  after: string[]
+  before: { from: number; to: number }
+  after: { from: number; to: number }
 }
 
 /** Numbers for the items of two lists, the same for the same text: numbers are compared faster than long texts. */
@@ -58,22 +72,21 @@ function numbered(before: readonly string[], after: readonly string[]): [Uint32A
 function runsOf(before: readonly string[], after: readonly string[], budget: Budget): Run[] {
   const [a, b] = numbered(before, after)
   const runs: Run[] = []
-  const push = (same: boolean, fromBefore: readonly string[], fromAfter: readonly string[]): void => {
-    if (fromBefore.length === 0 && fromAfter.length === 0) return
+  let [i, j] = [0, 0]
+  /** Adds what comes next, some of the one list and some of the other. */
+  const push = (same: boolean, ofBefore: number, ofAfter: number): void => {
+    if (ofBefore + ofAfter === 0) return
     let last = runs.at(-1)
-    if (last?.same !== same) runs.push((last = { same, before: [], after: [] }))
-    for (const one of fromBefore) last.before.push(one)
-    for (const one of fromAfter) last.after.push(one)
+    if (last?.same !== same) runs.push((last = { same, before: { from: i, to: i }, after: { from: j, to: j } }))
+    last.before.to = i += ofBefore
+    last.after.to = j += ofAfter
   }
   let start = 0
   while (start < a.length && start < b.length && a[start] === b[start]) start++
-  let [endA, endB] = [a.length, b.length]
-  while (endA > start && endB > start && a[endA - 1] === b[endB - 1]) {
-    endA--
-    endB--
-  }
-  push(true, before.slice(0, start), after.slice(0, start))
-  let [i, j] = [start, start]
+  let end = 0
+  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++
+  const [endA, endB] = [a.length - end, b.length - end]
+  push(true, start, start)
   const pairs = (endA - start) * (endB - start)
   if (pairs > 0 && pairs <= budget.pairs) {
     budget.pairs -= pairs
@@ -85,66 +98,227 @@ function runsOf(before: readonly string[], after: readonly string[], budget: Bud
       for (let j = endB - 1; j >= start; j--)
         lengths[at(i, j)] =
           a[i] === b[j] ? lengths[at(i + 1, j + 1)]! + 1 : Math.max(lengths[at(i + 1, j)]!, lengths[at(i, j + 1)]!)
-    while (i < endA && j < endB) {
-      if (a[i] === b[j]) push(true, [before[i++]!], [after[j++]!])
-      else if (lengths[at(i + 1, j)]! >= lengths[at(i, j + 1)]!) push(false, [before[i++]!], [])
-      else push(false, [], [after[j++]!])
-    }
+    for (let [x, y] = [start, start]; x < endA && y < endB; [x, y] = [i, j])
+      if (a[x] === b[y]) push(true, 1, 1)
+      else if (lengths[at(x + 1, y)]! >= lengths[at(x, y + 1)]!) push(false, 1, 0)
+      else push(false, 0, 1)
   }
-  push(false, before.slice(i, endA), after.slice(j, endB))
-  push(true, before.slice(endA), after.slice(endB))
+  push(false, endA - i, endB - j)
+  push(true, end, end)
   return runs
 }
 
-const wordsOf = (line: string): string[] => line.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? []
-
-/** A line all of which differs. */
-const whole = (text: string): Piece[] => [{ text, changed: true }]
-
-/** The pieces of two lines: what they share, if that is a third at least and the budget allows to find it. */
-function piecesOf(before: string, after: string, budget: Budget): [Piece[], Piece[]] {
-  const characters = before.length + after.length
-  if (characters > budget.characters) return [whole(before), whole(after)]
-  budget.characters -= characters
-  const runs = runsOf(wordsOf(before), wordsOf(after), budget)
-  const shared = runs.reduce((sum, run) => sum + (run.same ? run.before.join('').trim().length : 0), 0)
-  if (shared * 3 < Math.max(before.trim().length, after.trim().length)) return [whole(before), whole(after)]
-  const side = (words: 'before' | 'after'): Piece[] =>
-    runs.map((run) => ({ text: run[words].join(''), changed: !run.same })).filter(({ text }) => text !== '')
-  return [side('before'), side('after')]
+interface Word {
+  text: string
+  marks: readonly Mark[]
+  /** What it is compared by. */
+  key: string
 }
 
-/** The lines of a text; none of an empty one. */
-const linesOf = (text: string): string[] => (text === '' ? [] : text.replaceAll('\r\n', '\n').split('\n'))
+interface Sentence {
+  leaf: Leaf
+  words: readonly Word[]
+  /** Of the leaf, without the number of an item. */
+  shape: string
+  key: string
+}
 
-/** Lines of the one text in place of lines of the other. */
-function changed(before: readonly string[], after: readonly string[], budget: Budget): Block {
-  const removed = before.map(whole)
-  const added = after.map(whole)
-  for (let i = 0; i < Math.min(removed.length, added.length); i++)
-    [removed[i], added[i]] = piecesOf(before[i]!, after[i]!, budget)
-  return { removed, added }
+const splitters = {
+  sentence: new Intl.Segmenter('en', { granularity: 'sentence' }),
+  word: new Intl.Segmenter('en', { granularity: 'word' }),
+}
+
+/** The words of a leaf, and the spaces and signs between them. @param whole whether each run of text is one of them */
+const wordsOf = ({ runs }: Leaf, whole: boolean): Word[] =>
+  runs.flatMap(({ text, marks }) => {
+    const words = whole ? [text] : Array.from(splitters.word.segment(text), ({ segment }) => segment)
+    const by = marks.map(({ tag, href = '' }) => ` ${tag} ${href}`).join('')
+    return words.map((text) => ({ text, marks, key: text + by }))
+  })
+
+/** The sentences of a leaf. Rows and lines of code are one. */
+function sentencesOf(leaf: Leaf, whole: boolean): Sentence[] {
+  const { kind, depth, marker, runs } = leaf
+  // The number of an item says only where it is.
+  const shape = `${kind} ${depth} ${marker?.replace(/\d+/, '')}`
+  const isOne = whole || kind === 'row' || kind === 'code' || runs.length === 0
+  const ends = isOne
+    ? []
+    : Array.from(splitters.sentence.segment(runs.map(({ text }) => text).join('')), ({ index }) => index).slice(1)
+  const sentences: Word[][] = [[]]
+  let at = 0
+  for (const word of wordsOf(leaf, whole)) {
+    if (at >= (ends[0] ?? Infinity)) {
+      sentences.push([])
+      while (at >= (ends[0] ?? Infinity)) ends.shift()
+    }
+    sentences.at(-1)!.push(word)
+    at += word.text.length
+  }
+  return sentences.map((words) => ({
+    leaf,
+    words,
+    shape,
+    key:
+      shape +
+      words
+        .map(({ key }) => key)
+        .join('')
+        .trimEnd(),
+  }))
+}
+
+const isBlank = ({ text }: { text: string }): boolean => !/[\p{L}\p{N}\p{S}]/u.test(text)
+
+/** Which share of their words two sentences have in common, from 0 to 1; 0 where the one is an item and the other none. */
+function likeness(a: Sentence, b: Sentence): number {
+  if (a.shape !== b.shape) return 0
+  const counts = new Map<string, number>()
+  const [before, after] = [a, b].map(({ words }) => words.filter((word) => !isBlank(word)))
+  for (const { text } of before!) counts.set(text, (counts.get(text) ?? 0) + 1)
+  let common = 0
+  for (const { text } of after!) {
+    const left = counts.get(text) ?? 0
+    if (left > 0) common++
+    counts.set(text, left - 1)
+  }
+  return (2 * common) / (before!.length + after!.length || 1)
+}
+
+type Pair = [Sentence | undefined, Sentence | undefined]
+
+/** Sentences of the one text with those of the other that they became: the pairs, in order, that are most alike in all. */
+function pairsOf(before: readonly Sentence[], after: readonly Sentence[], budget: Budget): Pair[] {
+  const words = (sentences: readonly Sentence[]): number => sentences.reduce((sum, one) => sum + one.words.length, 0)
+  const cost = before.length * words(after) + after.length * words(before)
+  if (cost > budget.pairs)
+    return [...before.map((one): Pair => [one, undefined]), ...after.map((one): Pair => [undefined, one])]
+  budget.pairs -= cost
+  const alike = before.map((one) => after.map((other) => likeness(one, other)))
+  // Of i and j, the greatest sum of what follows i in `before` and j in `after`.
+  const best = Array.from({ length: before.length + 1 }, () => new Float64Array(after.length + 1))
+  const paired = (i: number, j: number): number => (alike[i]![j]! < ALIKE ? -1 : alike[i]![j]! + best[i + 1]![j + 1]!)
+  for (let i = before.length - 1; i >= 0; i--)
+    for (let j = after.length - 1; j >= 0; j--) best[i]![j] = Math.max(best[i + 1]![j]!, best[i]![j + 1]!, paired(i, j))
+  const pairs: Pair[] = []
+  let [i, j] = [0, 0]
+  while (i < before.length || j < after.length) {
+    if (i < before.length && j < after.length && paired(i, j) === best[i]![j]) pairs.push([before[i++], after[j++]])
+    else if (i < before.length && (j === after.length || best[i + 1]![j] === best[i]![j]))
+      pairs.push([before[i++], undefined])
+    else pairs.push([undefined, after[j++]])
+  }
+  return pairs
+}
+
+/** Words as pieces, each as long as what becomes of them and their marks are the same. */
+function piecesOf(words: readonly Word[], change?: Piece['change']): Piece[] {
+  const pieces: Piece[] = []
+  for (const { text, marks } of words) {
+    const last = pieces.at(-1)
+    if (last?.marks === marks) last.text += text
+    else pieces.push({ text, marks, ...(change && { change }) })
+  }
+  return pieces
+}
+
+/** A sentence with the words that changed: those that were, then those that are. */
+function changedPieces(before: readonly Word[], after: readonly Word[], budget: Budget): Piece[] {
+  const keys = (words: readonly Word[]): string[] => words.map(({ key }) => key)
+  const runs = runsOf(keys(before), keys(after), budget)
+  const pieces: Piece[] = []
+  let [from, to] = [
+    { before: 0, after: 0 },
+    { before: 0, after: 0 },
+  ]
+  const flush = (): void => {
+    pieces.push(...piecesOf(before.slice(from.before, to.before), 'removed'))
+    pieces.push(...piecesOf(after.slice(from.after, to.after), 'added'))
+  }
+  for (const [n, run] of runs.entries()) {
+    const next = { before: run.before.to, after: run.after.to }
+    const words = after.slice(run.after.from, run.after.to)
+    // Spaces and signs between two changes belong to them.
+    const isWithin = n > 0 && n < runs.length - 1 && words.every(isBlank) && words.length < 3
+    if (run.same && !isWithin) {
+      flush()
+      pieces.push(...piecesOf(words))
+      from = next
+    }
+    to = next
+  }
+  flush()
+  return pieces
+}
+
+/** The lines of two runs of blocks, and how many of their sentences differ. */
+function linesOf(before: readonly Leaf[], after: readonly Leaf[], budget: Budget) {
+  const characters = [...before, ...after].reduce(
+    (sum, { runs }) => runs.reduce((sum, { text }) => sum + text.length, sum),
+    0,
+  )
+  const whole = characters > budget.characters
+  if (!whole) budget.characters -= characters
+  const [a, b] = [before, after].map((leaves) => leaves.flatMap((leaf) => sentencesOf(leaf, whole))) as [
+    Sentence[],
+    Sentence[],
+  ]
+  const lines: Line[] = []
+  const counts = { changed: 0, removed: 0, added: 0 }
+  let last: [Leaf | undefined, Leaf | undefined] = [undefined, undefined]
+  const add = ([was, is]: Pair, pieces: Piece[]): void => {
+    const isGoingOn = (was && was.leaf === last[0]) || (is && is.leaf === last[1] && last[1] !== undefined)
+    // A paragraph that was split goes on as a line of its own.
+    const isSplit = is && last[1] && is.leaf !== last[1]
+    if (isGoingOn && !isSplit) lines.at(-1)!.sentences.push(pieces)
+    else lines.push({ leaf: (is ?? was)!.leaf, sentences: [pieces] })
+    last = isGoingOn && !isSplit ? [was?.leaf ?? last[0], is?.leaf ?? last[1]] : [was?.leaf, is?.leaf]
+  }
+  const keys = (sentences: readonly Sentence[]): string[] => sentences.map(({ key }) => key)
+  for (const { same, before: x, after: y } of runsOf(keys(a), keys(b), budget))
+    if (same) for (let i = x.from; i < x.to; i++) add([a[i], b[y.from + i - x.from]], piecesOf(a[i]!.words))
+    else
+      for (const pair of pairsOf(a.slice(x.from, x.to), b.slice(y.from, y.to), budget)) {
+        const [was, is] = pair
+        counts[was && is ? 'changed' : was ? 'removed' : 'added']++
+        add(
+          pair,
+          was && is
+            ? changedPieces(was.words, is.words, budget)
+            : piecesOf((is ?? was)!.words, is ? 'added' : 'removed'),
+        )
+      }
+  return { lines, counts }
 }
 
 /**
- * How two texts differ: by lines and, in lines that take each other's place, by words. Long texts are compared as far as about 50 ms allow; what
- * is left differs as whole lines.
+ * How two texts differ: by blocks, in those that differ by sentences, and in those by words. Long texts are compared as far as about 50 ms allow;
+ * what is left differs as whole paragraphs.
+ * @param leavesOf the leaves of a block
  */
-export function diff(before: string, after: string): Diff {
+export function diff(
+  before: readonly Block[],
+  after: readonly Block[],
+  leavesOf: (block: Block) => readonly Leaf[],
+): Diff {
   const budget: Budget = { pairs: MOST_PAIRS, characters: MOST_CHARACTERS }
-  const found: Diff = { blocks: [], removed: 0, added: 0, isCut: false }
-  let left = MOST_LINES
-  for (const run of runsOf(linesOf(before), linesOf(after), budget)) {
-    if (run.same ? !found.isCut : left > 0)
-      found.blocks.push(
-        run.same ? { same: run.before } : changed(run.before.slice(0, left), run.after.slice(0, left), budget),
-      )
-    if (run.same) continue
-    const lines = Math.max(run.before.length, run.after.length)
-    found.isCut ||= lines > left
-    found.removed += run.before.length
-    found.added += run.after.length
-    left -= lines
+  const found: Diff = { parts: [], changed: 0, removed: 0, added: 0, isCut: false }
+  const sources = (blocks: readonly Block[]): string[] => blocks.map(({ source }) => source.trimEnd())
+  for (const run of runsOf(sources(before), sources(after), budget)) {
+    const blocks = after.slice(run.after.from, run.after.to)
+    if (run.same) {
+      if (!found.isCut) found.parts.push({ same: blocks })
+      continue
+    }
+    const was = before.slice(run.before.from, run.before.to)
+    const { lines, counts } = linesOf(was.flatMap(leavesOf), blocks.flatMap(leavesOf), budget)
+    const left = MOST_SENTENCES - found.changed - found.removed - found.added
+    const isMore = counts.changed + counts.removed + counts.added > left
+    if (left > 0) found.parts.push({ lines: isMore ? lines.slice(0, left) : lines })
+    found.isCut ||= isMore
+    found.changed += counts.changed
+    found.removed += counts.removed
+    found.added += counts.added
   }
   return found
 }

@@ -1,4 +1,5 @@
 import { ActionButton, Field, useAction } from '@turnpike/ui'
+import { Markdown } from '@turnpike/ui/markdown'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { TaskChanged, TaskError } from './task-changed.js'
@@ -117,7 +118,7 @@ export const DraftForm = (props: TaskFormProps) => (
       props.task.draft_output !== null && (
         <details>
           <summary>The draft is now</summary>
-          <p class="text">{props.task.draft_output}</p>
+          <Markdown text={props.task.draft_output} />
         </details>
       )
     }

@@ -1,4 +1,4 @@
-import { Copy, count, usd } from '@turnpike/ui'
+import { count, usd } from '@turnpike/ui'
 import type { Message } from './conversation-store.js'
 
 /** What a model thought before it wrote, folded. @param isRunning whether it thinks still */
@@ -20,7 +20,7 @@ const ends: Record<string, string> = {
 
 /** What is to be known of a message, and done with it. */
 export function MessageFoot({ message, onEdit }: { message: Message; onEdit: (() => void) | undefined }) {
-  const { text, state, model, finish_reason = '', prompt_tokens, completion_tokens = 0, cost_usd } = message
+  const { state, model, finish_reason = '', prompt_tokens, completion_tokens = 0, cost_usd } = message
   const end = ends[state ?? ''] ?? ends[finish_reason]
   const facts = [
     model,
@@ -32,7 +32,6 @@ export function MessageFoot({ message, onEdit }: { message: Message; onEdit: (()
       {end !== undefined && <p class="small warn">{end}</p>}
       <div class="message-foot row small muted">
         {facts.length > 0 && <span class="number">{facts.join(' · ')}</span>}
-        {text !== '' && <Copy text={text} class="link" />}
         {onEdit && (
           <button type="button" class="link" onClick={onEdit}>
             Edit

@@ -1,40 +1,31 @@
-import { time } from '@turnpike/ui'
+import { Ago } from '@turnpike/ui'
+import { Markdown } from '@turnpike/ui/markdown'
 import type { Message as MessageOf } from './conversation-store.js'
 import { MessageFoot, Thinking } from './message-parts.js'
 
 const names: Record<MessageOf['role'], string> = { user: 'You', assistant: 'Assistant', system: 'System' }
 
-/** A message of a conversation, as text. @param onEdit changes a message of the user, to send it as a new one */
+/** A message of a conversation. @param onEdit changes a message of the user, to send it as a new one */
 export const Message = ({ message, onEdit }: { message: MessageOf; onEdit?: (() => void) | undefined }) => {
   const { role, text, timestamp, thinking } = message
   return (
     <li class={`message ${role}`}>
       <div class="spread small muted">
         <b>{names[role]}</b>
-        <time class="number" dateTime={timestamp}>
-          {time(timestamp)}
-        </time>
+        <Ago at={timestamp} />
       </div>
       <Thinking text={thinking} />
-      {text !== '' && <p class="text">{text}</p>}
+      {text !== '' && <Markdown text={text} />}
       <MessageFoot message={message} onEdit={onEdit} />
     </li>
   )
 }
 
-/** Up to 2,000 characters, of which none is cut in two. */
-const PIECE = /[^]{1,2000}/gu
-
-/** A message that is being written. Its text is shown in pieces, so that only the last one changes. */
+/** A message that is being written. */
 export const MessageBeingWritten = ({ text, thinking }: { text: string; thinking?: string | undefined }) => (
   <li class="message assistant" aria-busy="true">
     <b class="small muted">{names.assistant}</b>
     <Thinking text={thinking} isRunning={text === ''} />
-    <p class="text">
-      {text.match(PIECE)?.map((piece, i) => (
-        <span key={i}>{piece}</span>
-      ))}
-      <span class="cursor" aria-hidden="true" />
-    </p>
+    {text === '' ? <span class="cursor" aria-hidden="true" /> : <Markdown text={text} isGrowing />}
   </li>
 )

@@ -1,5 +1,6 @@
 import { PlatformError } from '@turnpike/client'
 import { Empty, ErrorNotice, linkTo, Loaded, Page, route, setQuery, useData } from '@turnpike/ui'
+import { Markdown, useReader } from '@turnpike/ui/markdown'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { Board } from './board.js'
@@ -46,6 +47,8 @@ const isGone = (error: unknown): boolean => error instanceof PlatformError && er
 /** A project. @param part of its page, `''` for the board */
 export function ProjectPage({ id, part }: { id: string; part: string }) {
   const params = { id }
+  // Loaded beside the data, so that text is there at once.
+  useReader()
   const project = useData((signal) => turnpike.get('/api/projects/{id}', { params, signal }), [id])
   const team = useData((signal) => turnpike.get('/api/projects/{id}/team', { params, signal }), [id])
   const [changed, setChanged] = useState<Readonly<Record<string, Task>>>({})
@@ -86,7 +89,15 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
       <Loaded data={project}>
         {(value) =>
           part === '' ? (
-            <Board projectId={id} agents={agents} changed={changed} onChange={onChange} />
+            <>
+              {value.description !== null && (
+                <details>
+                  <summary>About the project</summary>
+                  <Markdown text={value.description} />
+                </details>
+              )}
+              <Board projectId={id} agents={agents} changed={changed} onChange={onChange} />
+            </>
           ) : part === 'conversation' ? (
             <Conversation projectId={id} />
           ) : part === 'results' ? (

@@ -1,6 +1,7 @@
 import './projects.css'
 import type { Column } from '@turnpike/ui'
 import { Ago, Dialog, Empty, goTo, linkTo, Page, route } from '@turnpike/ui'
+import { useBlocks, useReader } from '@turnpike/ui/markdown'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { PagedTable, usePages } from '../use-pages.js'
@@ -11,6 +12,17 @@ import { ProjectPage } from './project.js'
 /** The colour of a project, beside its name. */
 const Dot = ({ color }: { color: string }) => <span class="dot" style={{ background: color }} aria-hidden="true" />
 
+/** Characters of a description that the list shows. */
+const GLIMPSE = 300
+
+/** The beginning of a description in one line, without its marks. */
+function Description({ text }: { text: string }) {
+  const reader = useReader()
+  const read = useBlocks(text.slice(0, GLIMPSE))
+  const words = read?.blocks.flatMap(reader!.leavesOf).flatMap(({ runs }) => [...runs.map(({ text }) => text), ' '])
+  return <div class="small muted one-line">{words ?? text}</div>
+}
+
 const columns: Column<Project>[] = [
   {
     name: 'Name',
@@ -20,7 +32,7 @@ const columns: Column<Project>[] = [
           <Dot color={color} />
           <a href={linkTo(`/projects/${id}`)}>{name}</a>
         </div>
-        {description !== null && <div class="small muted one-line">{description}</div>}
+        {description !== null && <Description text={description} />}
       </>
     ),
   },

@@ -1,5 +1,6 @@
 import type { Schemas } from '@turnpike/client'
 import { Empty, linkTo, route, time } from '@turnpike/ui'
+import { Markdown } from '@turnpike/ui/markdown'
 import { turnpike } from '../turnpike.js'
 import { PagedList, useAgain, usePages } from '../use-pages.js'
 import type { Task } from './tasks.js'
@@ -19,7 +20,9 @@ const Result = ({ result: { task_id, title, output, created_at } }: { result: Sc
         {time(created_at)}
       </time>
     </div>
-    <p class="text clamp">{output.slice(0, PREVIEW)}</p>
+    <div class="glimpse">
+      <Markdown text={output.slice(0, PREVIEW)} hasTools={false} />
+    </div>
   </li>
 )
 

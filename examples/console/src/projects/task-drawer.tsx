@@ -1,4 +1,5 @@
 import { Copy, Dialog, Loaded, Panel, Status, time, useData } from '@turnpike/ui'
+import { Markdown } from '@turnpike/ui/markdown'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { Approval } from './approval.js'
@@ -14,7 +15,9 @@ const POLL_MS = 5_000
 const Text = ({ title, text }: { title: string; text: string | null }) =>
   text === null ? null : (
     <Panel title={title}>
-      <p class="body text">{text}</p>
+      <div class="body">
+        <Markdown text={text} />
+      </div>
     </Panel>
   )
 
@@ -77,7 +80,7 @@ function Content({
         {task.requires_user_approval ? 'needs your approval' : 'needs no approval'} · made {time(task.created_at)} ·
         changed {time(task.updated_at)}
       </p>
-      {task.description !== null && <p class="text">{task.description}</p>}
+      {task.description !== null && <Markdown text={task.description} />}
       <Text title="Your comment" text={task.review_comments} />
       {(isDrafted || task.status !== 'done') && (
         <Approval task={task} onChange={changed} onShow={show} onCancel={() => status.current!.focus()} />

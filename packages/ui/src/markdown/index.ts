@@ -1,0 +1,1 @@
+export { Markdown, useBlocks, useReader } from './markdown.js'

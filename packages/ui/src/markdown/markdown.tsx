@@ -1,0 +1,91 @@
+import './markdown.css'
+import { signal } from '@preact/signals'
+import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
+import { Copy } from '../components/controls.js'
+import type { Block, MarkdownDocument } from './document.js'
+
+/** How long a document is read at once, in milliseconds: the page answers meanwhile. */
+const STEP_MS = 10
+
+/** Documents that are kept after they were shown: what was written, and is now shown elsewhere, is there at once. */
+const MOST_KEPT = 8
+
+type Reader = typeof import('./reader.js')
+const reader = signal<Reader | undefined>(undefined)
+let loading: Promise<void> | undefined
+
+/** The parser, which is no part of the first view; undefined until it is loaded. Pages that will show Markdown call it early. */
+export function useReader(): Reader | undefined {
+  loading ??= import('./reader.js').then(
+    ({ MarkdownDocument, leavesOf, Link, shown }) => void (reader.value = { MarkdownDocument, leavesOf, Link, shown }),
+    () => void (loading = undefined),
+  )
+  return reader.value
+}
+
+const kept: MarkdownDocument[] = []
+
+/** The blocks of a text, as far as they are read: those of a long text come in steps. Undefined until the parser is loaded. */
+export function useBlocks(text: string, isGrowing = false): { blocks: readonly Block[]; isWhole: boolean } | undefined {
+  const reader = useReader()
+  const document = useRef<MarkdownDocument | undefined>(undefined)
+  const [step, next] = useReducer<number, void>((count) => count + 1, 0)
+  const read = useMemo(() => {
+    if (!reader) return undefined
+    const source = text.replaceAll(/\r\n?/g, '\n').replaceAll('\0', '\uFFFD')
+    if (!document.current?.isOf(source)) {
+      const at = kept.findLastIndex((one) => one.isOf(source))
+      document.current = at < 0 ? new reader.MarkdownDocument() : kept.splice(at, 1)[0]!
+    }
+    const isWhole = document.current.read(source, isGrowing, STEP_MS)
+    return { blocks: document.current.blocks, isWhole }
+  }, [reader, text, isGrowing, step])
+  useEffect(() => {
+    if (read?.isWhole !== false) return
+    const timer = setTimeout(next)
+    return () => clearTimeout(timer)
+  }, [read])
+  useEffect(
+    () => () => {
+      if (document.current && kept.push(document.current) > MOST_KEPT) kept.shift()
+    },
+    [],
+  )
+  return read
+}
+
+/**
+ * A text of people or models as Markdown means it (CommonMark, tables, tasks, strikethrough): no HTML, no request to other hosts.
+ * @param isGrowing whether it is being written
+ * @param hasTools whether its source can be shown and copied; default: once it is written
+ */
+export function Markdown({
+  text,
+  isGrowing = false,
+  hasTools = !isGrowing,
+}: {
+  text: string
+  isGrowing?: boolean
+  hasTools?: boolean
+}) {
+  const [isSource, setSource] = useState(false)
+  const reader = useReader()
+  const read = useBlocks(text, isGrowing)
+  return (
+    <div class="with-tools">
+      {reader && read && !isSource ? (
+        <div class={`markdown ${isGrowing ? 'growing' : ''}`}>{read.blocks.map(reader.shown)}</div>
+      ) : (
+        <p class={`text ${isSource ? 'mono' : ''}`}>{text}</p>
+      )}
+      {hasTools && (
+        <div class="tools">
+          <button type="button" class="quiet" aria-pressed={isSource} onClick={() => setSource(!isSource)}>
+            Source
+          </button>
+          <Copy text={text} class="quiet" />
+        </div>
+      )}
+    </div>
+  )
+}

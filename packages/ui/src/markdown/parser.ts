@@ -1,0 +1,46 @@
+import type { Token } from 'markdown-it'
+import MarkdownIt from 'markdown-it'
+import { isLinkable } from './links.js'
+
+/** Levels of quotes and lists within each other; markdown-it leaves out what is deeper, so that such a block is shown as its source. */
+const MOST_LEVELS = 20
+
+// CommonMark lets a renderer show the ends of lines; people and models type them.
+const parser = new MarkdownIt({ html: false, linkify: true, maxNesting: MOST_LEVELS })
+parser.validateLink = isLinkable
+
+/** Most cells of a table, and most tokens before one: a short row has as many cells as the head, so that few characters make many. */
+const MOST_CELLS = 10_000
+const [table] = parser.block.ruler.getRules('')
+parser.block.ruler.at(
+  'table',
+  (state, start, end, silent) => {
+    if (silent) return table!(state, start, end, silent)
+    if (state.tokens.length > 3 * MOST_CELLS) return false
+    const columns = state.getLines(start + 1, Math.min(start + 2, end), 0, false).split('|').length
+    return table!(state, start, Math.min(end, start + 2 + Math.floor(MOST_CELLS / columns)), silent)
+  },
+  { alt: ['paragraph', 'reference'] },
+)
+
+/** Definitions of links, such as `[docs]: https://docs.example`, by their label. */
+export type References = NonNullable<Parameters<typeof parser.parse>[1]>['references'] & {}
+
+/** The blocks of a text, with the texts in them not parsed yet. @param references those before it; those of the text are added */
+export function parseBlocks(source: string, references: References): Token[] {
+  const tokens: Token[] = []
+  parser.block.parse(source, parser, { references }, tokens)
+  return tokens
+}
+
+/** Parses the text of a paragraph, heading or cell into the `children` of its token. */
+export function parseInline(token: Token, references: References): void {
+  token.children = []
+  parser.inline.parse(token.content, parser, { references }, token.children)
+}
+
+/** Whether something of a block may be missing, since it was too deep. */
+export const isTooDeep = (tokens: readonly Token[]): boolean => tokens.some(({ level }) => level >= MOST_LEVELS - 1)
+
+/** An attribute of a token, such as the `href` of a link. */
+export const attribute = (token: Token, name: string): string => String(token.attrGet(name) ?? '')

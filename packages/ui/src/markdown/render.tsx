@@ -1,0 +1,118 @@
+import type { Token } from 'markdown-it'
+import type { ComponentChildren, VNode } from 'preact'
+import { h } from 'preact'
+import { useState } from 'preact/hooks'
+import { CodeBlock } from './code.js'
+import type { Block, Task } from './document.js'
+import { isOwnFile } from './links.js'
+import { attribute } from './parser.js'
+
+/** A link to elsewhere, which opens beside the page and learns nothing of it. */
+export const Link = ({ href, title, children }: { href: string; title?: string; children: ComponentChildren }) => (
+  <a href={href} title={title || undefined} target="_blank" rel="noopener noreferrer nofollow">
+    {children}
+  </a>
+)
+
+/** A picture of the platform's own files; of others, a link, so that no other host learns who reads. */
+function Picture({ src, title, alt }: { src: string; title: string; alt: string }) {
+  // Such as one whose URL is not good any more.
+  const [isLost, setLost] = useState(false)
+  return (
+    <Link href={src} title={title}>
+      {isOwnFile(src) && !isLost ? (
+        <img src={src} alt={alt || 'Picture'} loading="lazy" onError={() => setLost(true)} />
+      ) : (
+        alt || src
+      )}
+    </Link>
+  )
+}
+
+/** The element of a token that has others within it. */
+function element(token: Token, children: ComponentChildren[]): ComponentChildren {
+  const { type, tag, hidden } = token
+  const meta = token.meta as Task | null
+  switch (type) {
+    case 'heading_open':
+      // Below the headings of the page and of the panel.
+      return h(`h${Math.min(6, Number(tag[1]) + 2)}`, { class: tag }, children)
+    case 'paragraph_open':
+      return hidden ? children : <p>{children}</p>
+    case 'ordered_list_open':
+      return <ol start={Number(attribute(token, 'start') || 1)}>{children}</ol>
+    case 'list_item_open':
+      if (!meta) return <li>{children}</li>
+      return (
+        <li class="task">
+          <input type="checkbox" checked={meta.isDone} disabled aria-label={meta.isDone ? 'Done' : 'To do'} />
+          <div>{children}</div>
+        </li>
+      )
+    case 'table_open':
+      return (
+        <div class="scroll" role="region" aria-label="Table" tabIndex={0}>
+          <table>{children}</table>
+        </div>
+      )
+    case 'th_open':
+    case 'td_open':
+      return h(tag, { class: attribute(token, 'style').replace('text-align:', '') }, children)
+    case 'link_open':
+      return (
+        <Link href={attribute(token, 'href')} title={attribute(token, 'title')}>
+          {children}
+        </Link>
+      )
+    default:
+      return h(tag, null, children)
+  }
+}
+
+/** What a token that has none within it is shown as. */
+function leaf(token: Token): ComponentChildren {
+  switch (token.type) {
+    case 'inline':
+      return tree(token.children!)
+    case 'code_inline':
+      return <code>{token.content}</code>
+    case 'fence':
+    case 'code_block':
+      return <CodeBlock code={token.content.replace(/\n$/, '')} language={token.info.trim().split(/\s/, 1)[0]!} />
+    case 'softbreak':
+    case 'hardbreak':
+      return <br />
+    case 'hr':
+      return <hr />
+    case 'image':
+      return <Picture src={attribute(token, 'src')} title={attribute(token, 'title')} alt={token.content} />
+    default:
+      return token.content
+  }
+}
+
+function tree(tokens: readonly Token[]): ComponentChildren[] {
+  const open: { token: Token; before: ComponentChildren[] }[] = []
+  let children: ComponentChildren[] = []
+  for (const token of tokens)
+    if (token.nesting === 1) {
+      open.push({ token, before: children })
+      children = []
+    } else if (token.nesting === -1) {
+      const { token, before } = open.pop()!
+      before.push(element(token, children))
+      children = before
+    } else children.push(leaf(token))
+  return children
+}
+
+const made = new WeakMap<Block, VNode>()
+
+/** A block as it is shown; the same object each time, so that it costs nothing while it does not change. */
+export function shown(block: Block): VNode {
+  const known = made.get(block)
+  if (known) return known
+  const vnode = block.tokens.length > 0 ? <>{tree(block.tokens)}</> : <p class="text">{block.source}</p>
+  made.set(block, vnode)
+  return vnode
+}
