@@ -905,6 +905,7 @@ export interface components {
                 /** @enum {string} */
                 per?: "day" | "month";
             };
+            budget_used_usd?: number;
             token_limit?: number;
             deleted_at: string | null;
             /** Format: date-time */
@@ -995,6 +996,7 @@ export interface components {
                 /** @enum {string} */
                 per?: "day" | "month";
             };
+            budget_used_usd?: number;
             end_users?: {
                 /** @constant */
                 required?: true;
@@ -1314,6 +1316,7 @@ export interface components {
                 /** @enum {string} */
                 per?: "day" | "month";
             };
+            budget_used_usd?: number;
             rate_limit?: number;
             /** Format: date-time */
             created_at: string;
