@@ -1,6 +1,7 @@
 import type { Schemas } from '@turnpike/client'
 import type { Column } from '@turnpike/ui'
 import {
+  BudgetUse,
   Copy,
   count,
   Dialog,
@@ -44,11 +45,22 @@ const periods = [
 
 /** What the user has left. */
 function Balance() {
-  const data = useData((signal) => turnpike.get('/api/account/balance', { signal }), [])
+  const data = useData(
+    (signal) =>
+      Promise.all([turnpike.get('/api/account/balance', { signal }), turnpike.get('/api/account', { signal })]),
+    [],
+  )
   return (
     <Loaded data={data}>
-      {({ credit_coins: left }) => (
+      {([{ credit_coins: left }, { budget, budget_used_usd: used = 0 }]) => (
         <dl class="figures">
+          {budget && (
+            <Figure
+              name="Budget left"
+              value={usd(Math.max(0, budget.usd - used))}
+              detail={<BudgetUse budget={budget} used={used} />}
+            />
+          )}
           <Figure
             name="Credits"
             value={credits(left)}
