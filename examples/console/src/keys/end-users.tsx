@@ -8,10 +8,13 @@ import {
   Dialog,
   Empty,
   ErrorNotice,
+  Facts,
   Form,
   LimitField,
   MOST_REQUESTS,
   numberIn,
+  Panel,
+  plural,
   time,
   usd,
   useAction,
@@ -31,7 +34,7 @@ const limitsIn = (fields: FormData) => ({ budget: budgetIn(fields), rateLimit: n
 
 /** Changes the limits of an end user, or removes them. */
 function EndUserDialog({
-  of: { id: endUser, budget, budget_used_usd: used, rate_limit, created_at },
+  of: { id: endUser, budget, budget_used_usd: used, rate_limit, created_at, ...usage },
   inKey: { id, end_users: rules },
   onChange,
   onClose,
@@ -55,7 +58,12 @@ function EndUserDialog({
   const current = budget ?? rules?.budget
   return (
     <Dialog title={endUser} form="box" onClose={onClose}>
-      <p class="small muted">Seen first: {time(created_at)}</p>
+      <Facts
+        facts={[
+          ['Used', `${plural(usage.requests, 'request')}, ${count(usage.total_tokens)} tokens, ${usd(usage.cost_usd)}`],
+          ['First seen', time(created_at)],
+        ]}
+      />
       {current && <BudgetUse budget={current} used={used} />}
       <Form action={save} label="Save" done="Saved.">
         <BudgetFields
@@ -100,7 +108,6 @@ export function EndUsers({ of: key }: { of: Key }) {
       ),
     },
     { name: 'Requests', number: true, cell: ({ requests }) => count(requests) },
-    { name: 'Tokens', number: true, cell: ({ total_tokens }) => count(total_tokens) },
     { name: 'Cost', number: true, cell: ({ cost_usd }) => usd(cost_usd) },
     {
       name: 'Limits',
@@ -111,7 +118,7 @@ export function EndUsers({ of: key }: { of: Key }) {
   // Those of a key that does not tell them apart any more are kept.
   if (!key.end_users && !pages.value?.items.length) return <ErrorNotice error={pages.error} again={pages.again} />
   return (
-    <section class="panel" aria-label="End users">
+    <Panel title="End users so far">
       <PagedTable
         caption="End users"
         columns={columns}
@@ -128,6 +135,6 @@ export function EndUsers({ of: key }: { of: Key }) {
       {opened && (
         <EndUserDialog key={opened.id} of={opened} inKey={key} onChange={pages.again} onClose={() => open(undefined)} />
       )}
-    </section>
+    </Panel>
   )
 }

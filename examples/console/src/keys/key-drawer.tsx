@@ -5,7 +5,9 @@ import {
   ErrorNotice,
   Facts,
   KeyForm,
+  KeyLimitFacts,
   NONE,
+  plural,
   refusalOf,
   Status,
   time,
@@ -57,13 +59,15 @@ export function KeyDrawer({
           ['Rotated', key.rotated_at !== undefined && time(key.rotated_at)],
           [
             'Used',
-            used && `${count(used.requests)} requests, ${count(used.total_tokens)} tokens, ${usd(used.cost_usd)}`,
+            used && `${plural(used.requests, 'request')}, ${count(used.total_tokens)} tokens, ${usd(used.cost_usd)}`,
           ],
           ['Id', <span class="mono">{key.id}</span>],
         ]}
       />
       {key.budget && <BudgetUse budget={key.budget} used={key.budget_used_usd} />}
-      {!key.revoked && (
+      {key.revoked ? (
+        <KeyLimitFacts of={key} />
+      ) : (
         <KeyForm
           of={key}
           fastest={fastest}

@@ -6,6 +6,7 @@ import {
   ErrorNotice,
   Facts,
   KeyForm,
+  KeyLimitFacts,
   linkTo,
   refusalOf,
   Status,
@@ -63,13 +64,9 @@ export function KeyDrawer({
         ]}
       />
       {key.budget && <BudgetUse budget={key.budget} used={key.budget_used_usd} />}
+      {hasSession() && !key.revoked ? <ChangeKey of={key} onChange={onChange} /> : <KeyLimitFacts of={key} />}
       {!key.revoked && (
         <>
-          {hasSession() ? (
-            <ChangeKey of={key} onChange={onChange} />
-          ) : (
-            <p class="small muted">Whoever signs in with a password can change its limits here.</p>
-          )}
           <ErrorNotice error={revoke.error} />
           <div class="row end">
             <button type="button" class="danger" onClick={() => ask(true)}>

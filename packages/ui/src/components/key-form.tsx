@@ -1,10 +1,11 @@
+import { count, time } from '../format.js'
 import type { KeyBody, KeySettings } from '../key-limits.js'
 import { keyBodyOf, keyIn, localTime } from '../key-limits.js'
 import { useSave } from '../use-save.js'
 import { Field } from './controls.js'
 import { Folded, Form } from './form.js'
+import { Facts } from './layout.js'
 import { BudgetFields, EndUserFields, LimitField, ModelsField, MOST_REQUESTS, TokenLimitField } from './limits.js'
-import { count } from '../format.js'
 
 /** The requests a minute of a key, where no others are asked for. */
 const RATE_LIMIT = 60
@@ -63,6 +64,19 @@ export function KeyFields({ of: key, fastest, models }: KeyFieldsProps) {
     </>
   )
 }
+
+/** The limits of a key that cannot be changed. */
+export const KeyLimitFacts = ({ of: key }: { of: KeySettings }) => (
+  <Facts
+    facts={[
+      ['Requests per minute', count(key.rate_limit)],
+      ['Tokens per minute', key.token_limit !== undefined && count(key.token_limit)],
+      ['Models', key.models?.join(', ')],
+      ['End', key.expires_at !== undefined && time(key.expires_at)],
+      ['End users', key.end_users && (key.end_users.required ? 'each request names one' : 'are told apart')],
+    ]}
+  />
+)
 
 /** Changes a gateway key. @param save is given what has changed, if anything has */
 export function KeyForm({
