@@ -1,7 +1,9 @@
 import type { Schemas } from '@turnpike/client'
 import type { Column } from '@turnpike/ui'
 import {
-  BudgetUse,
+  BudgetBar,
+  budgetRest,
+  budgetUse,
   Copy,
   count,
   Dialog,
@@ -15,6 +17,7 @@ import {
   numberColumn,
   Page,
   Panel,
+  plural,
   route,
   Segmented,
   setQuery,
@@ -52,14 +55,12 @@ function Balance() {
   )
   return (
     <Loaded data={data}>
-      {([{ credit_coins: left }, { budget, budget_used_usd: used = 0 }]) => (
+      {([{ credit_coins: left }, { budget, budget_used_usd: used }]) => (
         <dl class="figures">
           {budget && (
-            <Figure
-              name="Budget left"
-              value={usd(Math.max(0, budget.usd - used))}
-              detail={<BudgetUse budget={budget} used={used} />}
-            />
+            <Figure name="Budget left" value={budgetRest({ budget, used })} detail={budgetUse({ budget, used })}>
+              <BudgetBar budget={budget} used={used} />
+            </Figure>
           )}
           <Figure
             name="Credits"
@@ -108,7 +109,7 @@ function KeysUsage() {
             <>
               <Table caption="What keys used" columns={keyColumns} rows={keys} rowKey={({ id }) => id} sorted={4} />
               <p class="foot muted small number">
-                Together {count(requests)} requests, {count(total_tokens)} tokens, {usd(cost_usd)}
+                Together {plural(requests, 'request')}, {count(total_tokens)} tokens, {usd(cost_usd)}
               </p>
             </>
           )

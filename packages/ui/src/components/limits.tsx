@@ -24,16 +24,21 @@ export function BudgetBar({ budget, used = 0 }: BudgetUseProps) {
   return <Bar share={share} tone={share >= 1 ? 'danger' : share >= NEARLY ? 'amber' : ''} />
 }
 
-/** How much of a budget is used in its period, and what is left. */
-export const BudgetUse = ({ budget, used = 0 }: BudgetUseProps) => (
+/** How much of a budget is used in its period: `$3.20 of $5.00 used today`. */
+export const budgetUse = ({ budget, used = 0 }: BudgetUseProps): string =>
+  `${usd(used)} of ${usd(budget.usd)} used ${spans[budget.per ?? '']}`
+
+/** What is left of a budget: `$1.80`. */
+export const budgetRest = ({ budget, used = 0 }: BudgetUseProps): string => usd(Math.max(0, budget.usd - used))
+
+/** How much of a budget is used, and what is left. */
+export const BudgetUse = (props: BudgetUseProps) => (
   <div class="number">
     <div class="spread small">
-      <span>
-        {usd(used)} of {usd(budget.usd)} used {spans[budget.per ?? '']}
-      </span>
-      <span class="muted">{usd(Math.max(0, budget.usd - used))} left</span>
+      <span>{budgetUse(props)}</span>
+      <span class="muted">{budgetRest(props)} left</span>
     </div>
-    <BudgetBar budget={budget} used={used} />
+    <BudgetBar {...props} />
   </div>
 )
 
@@ -82,7 +87,7 @@ export const BudgetFields = ({
     <Field label={`Budget${of} in US dollars`} name={`${name}.usd`} hint={hint}>
       {(ids) => <input {...ids} type="number" min={0} max={1_000_000} step="any" defaultValue={budget?.usd} />}
     </Field>
-    <Field label={`The budget${of} is for`} name={`${name}.per`} hint="Days and months begin at 0:00 UTC.">
+    <Field label={`The budget${of} is for`} name={`${name}.per`} hint="Begins anew at 0:00 UTC.">
       {(ids) => (
         <select {...ids}>
           {(
