@@ -79,13 +79,13 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['client', 'tarball', 40_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
   ['core', 'tarball', 206_000, () => tarball('core')],
-  ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
+  ['dashboard', 'tarball', 81_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 197_000, () => tarball('gateway')],
   ['http', 'tarball', 103_000, () => tarball('http')],
-  ['platform', 'tarball', 221_000, () => tarball('platform')],
+  ['platform', 'tarball', 222_000, () => tarball('platform')],
   ['providers', 'tarball', 486_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
-  ['turnpike', 'tarball', 192_000, () => tarball('turnpike')],
+  ['turnpike', 'tarball', 194_000, () => tarball('turnpike')],
 ]
 
 const rows: object[] = []
