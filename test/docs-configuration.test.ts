@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadConfig } from '../packages/turnpike/src/config/load.js'
+import { presets } from '@turnpike/providers/presets'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { providerVariables, variables } from '../packages/turnpike/src/config/variables.js'
 import { blocksOf } from './support/page.js'
@@ -15,11 +16,13 @@ interface Schema {
   enum?: string[]
   items?: Schema
   minimum?: number
+  exclusiveMinimum?: number
   maximum?: number
   not?: object
   default?: unknown
   description?: string
   properties?: Record<string, Schema>
+  additionalProperties?: Schema | false
   anyOf?: Schema[]
   oneOf?: Schema[]
   $ref?: string
@@ -31,21 +34,26 @@ const root = JSON.parse(
 const resolve = (schema: Schema): Schema =>
   schema.$ref === undefined ? schema : { ...root.$defs![schema.$ref.split('/').at(-1)!], ...schema }
 
-/** The kinds of value that a setting takes, without the text that stands for each. */
+/** The kinds of value that a setting takes, without the text that stands for each number, flag and list. */
 function kindsOf(schema: Schema): string[] {
-  const { type, const: only, enum: words, items, minimum, maximum, not, anyOf = [] } = resolve(schema)
+  const { type, const: only, enum: words, items, minimum, exclusiveMinimum, maximum, not, anyOf = [] } = resolve(schema)
+  const { properties, additionalProperties } = resolve(schema)
   if (not) return ['code']
   if (only !== undefined) return [`\`${only}\``]
   if (words) return words.map((word) => `\`${word}\``)
   if (type === 'boolean') return ['`true`', '`false`']
   if (type === 'array') return [`list of ${items?.type === 'string' ? 'texts' : 'numbers'}`]
+  if (exclusiveMinimum !== undefined) return [`number above ${exclusiveMinimum}`]
   if (type === 'integer' || type === 'number') {
     if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return [`${type}, at least ${minimum}`]
     return [`${type}, ${minimum} to ${maximum}`]
   }
-  if (type === 'object') return ['lists by name']
+  if (properties) return [`\`{ ${Object.keys(properties).join(', ')} }\``]
+  if (type === 'object')
+    return [additionalProperties && additionalProperties.type === 'string' ? 'texts by name' : 'lists by name']
   const kinds = [...new Set(anyOf.flatMap(kindsOf))]
-  return type === 'string' || kinds.length === 0 ? ['text'] : kinds.filter((kind) => kind !== 'text')
+  if (type === 'string' || kinds.length === 0) return ['text']
+  return kinds.every((kind) => kind === 'text' || kind === 'code') ? kinds : kinds.filter((kind) => kind !== 'text')
 }
 
 /** A description, and the default that it ends with. */
@@ -55,7 +63,7 @@ function partsOf({ description = '', default: preset }: Schema): [meaning: strin
   return [`${meaning.replaceAll('<', '&lt;')}.`, /^\S+$/.test(told) ? `\`${told}\`` : told]
 }
 
-type Row = [setting: string, schema: Schema, only?: string | undefined]
+type Row = [setting: string, schema: Schema, types?: string[]]
 
 /** The settings below a path. */
 const rowsOf = (path: string, { properties = {} }: Schema, about = ''): Row[] =>
@@ -67,30 +75,51 @@ const rowsOf = (path: string, { properties = {} }: Schema, about = ''): Row[] =>
 
 const variableOf = (path: string): string[] =>
   Object.entries(variables).flatMap(([name, at]) => (at === path ? name : []))
-const providerVariableOf = (setting: string): string[] =>
-  setting === 'type' ? [] : providerVariables.flatMap((names) => (names as Record<string, string>)[setting] ?? [])
+/** The variables of a setting of providers, of all types or some. */
+const providerVariableOf = (setting: string, types?: string[]): string[] =>
+  setting === 'type'
+    ? []
+    : providerVariables
+        .filter(({ type }) => !types || types.includes(type))
+        .flatMap((names) => (names as Record<string, string>)[setting] ?? [])
 
-function table(rows: Row[], variablesOf: (path: string) => string[]): string {
+/** In words, of which types a setting is. */
+function onlyOf(types: string[]): string {
+  const own = types.filter((type) => !(type in presets)).map((type) => `\`${type}\``)
+  return (own.length < types.length ? [...own, 'presets'] : own).join(', ')
+}
+
+function table(rows: Row[], variablesOf: (path: string, only?: string[]) => string[]): string {
   const lines = rows.map(([path, schema, only]) => {
     const [meaning, preset] = partsOf(schema)
-    const names = variablesOf(path).map((name) => `\`${name}\``)
-    const what = only === undefined ? meaning : `${meaning} \`${only}\` only.`
+    const names = variablesOf(path, only).map((name) => `\`${name}\``)
+    const what = only === undefined ? meaning : `${meaning} Of ${onlyOf(only)}.`
     return `| \`${path}\` | ${kindsOf(schema).join(', ')} | ${preset} | ${names.join(', ')} | ${what} |`
   })
   return ['| Setting | Value | Default | Variable | Meaning |', '|---|---|---|---|---|', ...lines].join('\n')
 }
 
-/** The settings of a provider, those of all types first. */
+/** The types of providers that have these settings: one, or all presets. */
+const typesOf = ({ type = {} }: Record<string, Schema>): string[] =>
+  type.const === undefined ? type.anyOf!.flatMap((one) => one.enum ?? []) : [type.const]
+
+/** The settings of a provider, those of all types first, and each that several have once. */
 function providerRows(): Row[] {
   const types = resolve(root.properties!['providers']!.items!).oneOf!.map(({ properties }) => properties!)
-  const isCommon = ([name]: [string, ...unknown[]]): boolean => types.every((settings) => name in settings)
-  const type = { enum: types.map((settings) => settings['type']!.const!), description: 'The kind of its API.' }
-  const own = types.flatMap((settings) =>
-    Object.entries(settings)
-      .filter((entry) => !isCommon(entry))
-      .map(([name, schema]): Row => [name, schema, settings['type']!.const]),
-  )
-  return [...Object.entries({ ...types[0]!, type }).filter(isCommon), ...own]
+  const type = { enum: types.flatMap(typesOf), description: 'The kind of its API, or the preset (docs/providers.md).' }
+  const rows = new Map<string, { row: Row; of: Record<string, Schema>[] }>()
+  for (const settings of types)
+    for (const [name, schema] of Object.entries({ ...settings, type })) {
+      const key = `${name} ${kindsOf(schema).join()} ${schema.description}`
+      if (!rows.has(key)) rows.set(key, { row: [name, schema], of: [] })
+      rows.get(key)!.of.push(settings)
+    }
+  const all = [...rows.values()]
+  const own = all.filter(({ of }) => of.length < types.length)
+  return [
+    ...all.filter(({ of }) => of.length === types.length).map(({ row }) => row),
+    ...own.map(({ row: [name, schema], of }): Row => [name, schema, of.flatMap(typesOf)]),
+  ]
 }
 
 /** The part of the page that follows "## Settings". */

@@ -7,5 +7,6 @@ export default defineConfig({
   clean: true,
   target: 'node20',
   platform: 'neutral',
+  loader: { '.woff2': 'binary' },
   esbuildPlugins: [bundledPages()],
 })

@@ -9,5 +9,6 @@ export default defineConfig({
   sourcemap: false,
   target: 'node20',
   platform: 'neutral',
+  loader: { '.woff2': 'binary' },
   esbuildPlugins: [bundledPages()],
 })

@@ -33,6 +33,8 @@ export const bundledPages = () => ({
         jsx: 'automatic',
         jsxImportSource: 'preact',
         legalComments: 'none',
+        // A file of its own, beside the styles.
+        external: ['*.woff2'],
       })
       inputs.push(...Object.keys(metafile.inputs))
       const file = (extension) => {

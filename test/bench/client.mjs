@@ -30,6 +30,8 @@ function responseReader() {
     rest = rest.slice(end + 4)
     length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? -1)
     response.retryAfter = Number(/\r\nretry-after: *(\d+)/i.exec(head)?.[1] ?? 0)
+    // Without a body (RFC 9110, section 15.4.5).
+    if (response.status === 304) length = 0
     if (length === -1 && !/\r\ntransfer-encoding: *chunked/i.test(head)) throw new Error('the answer has no length')
     return true
   }

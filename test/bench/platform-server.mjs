@@ -1,4 +1,4 @@
-// Usage: node platform-server.mjs bare|platform. Prints its port, and for `platform` an access token, a cookie and the id of a task; for each line on standard
+// Usage: node platform-server.mjs bare|platform. Prints its port, and for `platform` an access token, a cookie and the ids of a task and its project; for each line on standard
 // input, the CPU time that it has used so far, in microseconds.
 import { createServer } from 'node:http'
 import { createInterface } from 'node:readline'
@@ -34,7 +34,12 @@ if (process.argv[2] === 'bare') {
     vary: 'Cookie, Authorization',
     'x-request-id': account.id,
   }
-  say({ port: await listen(createServer((_, response) => response.writeHead(200, headers).end(body))) })
+  const { 'content-type': _, 'content-length': __, ...unchanged } = { ...headers, etag: 'W/"8"' }
+  const answer = (request, response) =>
+    request.headers['if-none-match']
+      ? response.writeHead(304, unchanged).end()
+      : response.writeHead(200, headers).end(body)
+  say({ port: await listen(createServer(answer)) })
 } else {
   const kv = await memoryKV()
   const identity = passwordAuth({ kv })
@@ -48,7 +53,8 @@ if (process.argv[2] === 'bare') {
   const project = await projects.create(id, { name: 'Project' })
   const task = await tasks.create(id, project.id, { title: 'Task' })
   const port = await listen(createPlatformServer(platform))
-  say({ port, token: session.access_token, cookie: cookies[0].split(';', 1)[0], task: task.id })
+  const cookie = cookies[0].split(';', 1)[0]
+  say({ port, token: session.access_token, cookie, task: task.id, project: project.id })
 }
 
 createInterface({ input: process.stdin }).on('line', () => {

@@ -61,7 +61,7 @@ async function start(kind) {
 }
 
 /** The CPU time of a server per request, in microseconds, where `CONNECTIONS` clients ask one after another. */
-async function costOf(server, path, headers) {
+async function costOf(server, path, headers, expected = 200) {
   const bytes = Buffer.from(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers}\r\n`)
   const connections = Array.from({ length: CONNECTIONS }, () => connect(server.port))
   await Promise.all(connections.map(({ ready }) => ready))
@@ -72,7 +72,7 @@ async function costOf(server, path, headers) {
       connections.map(async (connection) => {
         while (performance.now() < until) {
           const { status, body } = await connection.send(bytes)
-          if (status !== 200) throw new Error(`${status} ${body}`)
+          if (status !== expected) throw new Error(`${status} ${body}`)
           requests++
         }
       }),
@@ -91,6 +91,10 @@ async function requests() {
   const [bare, platform] = [await start('bare'), await start('platform')]
   const [bearer, cookie] = [`authorization: Bearer ${platform.token}\r\n`, `cookie: ${platform.cookie}\r\n`]
   const status = `/api/tasks/${platform.task}/status`
+  const list = `/api/tasks?projectId=${platform.project}`
+  const authorized = { headers: { authorization: `Bearer ${platform.token}` } }
+  const known = (await fetch(`http://127.0.0.1:${platform.port}${list}`, authorized)).headers.get('etag')
+  const unchanged = `if-none-match: ${known}\r\n`
   const rounds = []
   for (let round = 0; round < Number(flags.rounds); round++) {
     const costs = {
@@ -98,6 +102,9 @@ async function requests() {
       bearer: await costOf(platform, '/api/account', bearer),
       cookie: await costOf(platform, '/api/account', cookie),
       status: await costOf(platform, status, bearer),
+      bareUnchanged: await costOf(bare, list, bearer + unchanged, 304),
+      unchanged: await costOf(platform, list, bearer + unchanged, 304),
+      unchangedByCookie: await costOf(platform, list, cookie + unchanged, 304),
     }
     console.log(
       Object.entries(costs)
@@ -107,12 +114,14 @@ async function requests() {
     rounds.push(costs)
   }
   await Promise.all([bare.stop(), platform.stop()])
-  for (const [name, what, most] of [
+  for (const [name, what, most, than = 'bare'] of [
     ['bearer', 'GET /api/account by bearer', 3],
     ['cookie', 'GET /api/account by cookie', 3],
     ['status', 'GET /api/tasks/{id}/status', 2.5],
+    ['unchanged', 'GET /api/tasks as 304 by bearer', 1.5, 'bareUnchanged'],
+    ['unchangedByCookie', 'GET /api/tasks as 304 by cookie', 1.5, 'bareUnchanged'],
   ])
-    hold(`${what}, CPU ÷ bare node:http`, median(rounds.map((round) => round[name] / round.bare)), most)
+    hold(`${what}, CPU ÷ bare node:http`, median(rounds.map((round) => round[name] / round[than])), most)
 }
 
 /** Runs `task` with 0 to `count` - 1, up to 64 at a time. */

@@ -38,6 +38,49 @@ consoleSuite('the task board of the console', (given) => {
     await inspect('console-board')
   })
 
+  it('shows what others change, and draws nothing as long as they change nothing', async () => {
+    const { page, person, open } = given()
+    const { id, task } = await project(person, 'Headline')
+    const statuses: number[] = []
+    page.on('response', (response) => void (response.url().includes('/api/tasks?') && statuses.push(response.status())))
+    await page.clock.install()
+    await open(`/projects/${id}`, 'Website')
+    await column(given(), 'Scheduled').getByRole('link', { name: 'Headline' }).waitFor()
+    await page.evaluate(`
+      window.changes = 0
+      new MutationObserver(() => window.changes++).observe(document.body, { subtree: true, childList: true, characterData: true })
+    `)
+    for (let polls = 1; polls <= 3; polls++) {
+      await page.clock.fastForward(2_000)
+      await expect.poll(() => statuses.filter((status) => status === 304).length).toBeGreaterThanOrEqual(polls)
+    }
+    expect(await page.evaluate('window.changes')).toBe(0)
+    await change(given(), task.id, { status: 'running' })
+    await page.clock.fastForward(2_000)
+    await column(given(), 'Running').getByRole('link', { name: 'Headline' }).waitFor()
+    // Nobody has touched the page for a minute.
+    await page.clock.fastForward(60_000)
+    await expect.poll(() => statuses.at(-1)).toBe(304)
+    await page.waitForTimeout(100)
+    const before = statuses.length
+    await page.clock.fastForward(3_000)
+    await page.waitForTimeout(100)
+    expect(statuses.length).toBe(before)
+    await page.clock.fastForward(7_000)
+    await expect.poll(() => statuses.length).toBe(before + 1)
+    const show = (isHidden: boolean) =>
+      page.evaluate(`
+        Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))
+      `)
+    await show(true)
+    await page.clock.fastForward(60_000)
+    await page.waitForTimeout(100)
+    expect(statuses.length).toBe(before + 1)
+    await show(false)
+    await expect.poll(() => statuses.length).toBe(before + 2)
+  })
+
   it('finds the oldest task that waits, and says how many there are only once it has read them all', async () => {
     const { page, person, open } = given()
     const { id, task } = await project(person, 'Headline')

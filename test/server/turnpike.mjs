@@ -36,6 +36,15 @@ const cases = {
     assert.deepEqual([app.current.simulated, app.firstKey], [true, undefined])
   },
 
+  async 'has the console for browsers at its address, and what it is for programs'(start) {
+    const app = await start()
+    const first = (accept) => app.fetch(new Request('http://localhost/', { headers: { accept } }))
+    const page = await (await call(app, '/console')).text()
+    assert.equal(await (await first('text/html,application/xhtml+xml,*/*;q=0.8')).text(), page)
+    for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.5'])
+      assert.equal((await (await first(accept)).json()).name, 'turnpike')
+  },
+
   async 'makes and prints the administrator and the first key where none are given'(start) {
     const { log } = console
     const said = []

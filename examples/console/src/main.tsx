@@ -1,6 +1,6 @@
 import '@turnpike/ui/styles.css'
 import './page.css'
-import { ActionButton, Empty, ErrorNotice, goTo, linkTo, Page, route, Shell, useAction } from '@turnpike/ui'
+import { ActionButton, Empty, ErrorNotice, goTo, icons, linkTo, Page, route, Shell, useAction } from '@turnpike/ui'
 import type { ComponentType } from 'preact'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
@@ -18,18 +18,19 @@ import { Users } from './users/users.js'
 interface Entry {
   path: string
   name: string
+  icon: (typeof icons)['Keys']
   page: ComponentType
   /** Who has it; default everybody. The platform refuses the others in any case. */
   roles?: readonly User['role'][]
 }
 
 const entries: readonly Entry[] = [
-  { path: '/projects', name: 'Projects', page: Projects },
-  { path: '/files', name: 'Files', page: Files },
-  { path: '/usage', name: 'Usage', page: Usage },
-  { path: '/keys', name: 'Keys', page: Keys, roles: ['developer', 'admin'] },
-  { path: '/users', name: 'Users', page: Users, roles: ['admin'] },
-  { path: '/account', name: 'Account', page: Account },
+  { path: '/projects', name: 'Projects', icon: icons.Projects, page: Projects },
+  { path: '/files', name: 'Files', icon: icons.Files, page: Files },
+  { path: '/usage', name: 'Usage', icon: icons.Usage, page: Usage },
+  { path: '/keys', name: 'Keys', icon: icons.Keys, page: Keys, roles: ['developer', 'admin'] },
+  { path: '/users', name: 'Users', icon: icons.Users, page: Users, roles: ['admin'] },
+  { path: '/account', name: 'Account', icon: icons.Account, page: Account },
 ]
 
 const NotFound = () => (

@@ -1,11 +1,11 @@
-import { Field, Form, Page, textOf, ThemeButton, useAction } from '@turnpike/ui'
+import { Entrance, Field, Form, Page, textOf, useAction } from '@turnpike/ui'
 import { signIn } from './turnpike.js'
 
 /** Asks for e-mail and password. */
 export function SignIn() {
   const signingIn = useAction((fields: FormData) => signIn(textOf(fields, 'email'), String(fields.get('password'))))
   return (
-    <main class="centre">
+    <Entrance name="Turnpike" error={signingIn.error}>
       <Page title="Sign in">
         <Form action={signingIn} label="Sign in">
           <Field label="E-mail">
@@ -15,8 +15,7 @@ export function SignIn() {
             {(ids) => <input {...ids} name="password" type="password" autocomplete="current-password" required />}
           </Field>
         </Form>
-        <ThemeButton />
       </Page>
-    </main>
+    </Entrance>
   )
 }

@@ -1,6 +1,7 @@
 import type { Schemas } from '@turnpike/client'
 import type { Column } from '@turnpike/ui'
 import {
+  Ago,
   BudgetBar,
   budgetRest,
   budgetUse,
@@ -24,7 +25,6 @@ import {
   shortId,
   Table,
   textOf,
-  time,
   usd,
   useAction,
   useData,
@@ -158,8 +158,8 @@ const sessionColumns: Column<Session>[] = [
   { name: 'Tokens in', number: true, cell: (one) => count(one.prompt_tokens) },
   { name: 'Tokens out', number: true, cell: (one) => count(one.completion_tokens) },
   { name: 'Cost', number: true, cell: (one) => usd(one.cost_usd) },
-  { name: 'Made', number: true, cell: (one) => time(one.created_at) },
-  { name: 'Ends', number: true, cell: ({ expires_at: at }) => (at === null ? NONE : time(at)) },
+  { name: 'Made', number: true, cell: (one) => <Ago at={one.created_at} /> },
+  { name: 'Ends', number: true, cell: ({ expires_at: at }) => (at === null ? NONE : <Ago at={at} />) },
 ]
 
 function Sessions() {

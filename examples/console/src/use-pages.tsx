@@ -19,21 +19,28 @@ interface PageQuery {
   after?: string
 }
 
-/** Reads a page of a list. */
-type ReadPage<T> = (page: PageQuery, signal: AbortSignal) => Promise<Page<T>>
+/** Reads a page of a list. @param known the same page, as it was read before */
+type ReadPage<T> = (page: PageQuery, signal: AbortSignal, known?: Page<T>) => Promise<Page<T>>
 
-/** Reads a list from its beginning. @param most most pages @param onPage called with what was read so far */
+/** Some pages of a list as one, with the first of them: where that has not changed, by its version, neither have the others. */
+interface Read<T> extends Page<T> {
+  first: Page<T> | undefined
+}
+
+/** Reads a list from its beginning. @param most most pages @param known what was read before @param onPage called with what was read so far */
 async function readPages<T>(
   read: ReadPage<T>,
   signal: AbortSignal,
-  { limit, most, onPage }: { limit: number; most: number; onPage?: (all: Page<T>) => void },
-): Promise<Page<T>> {
-  let all: Page<T> = { items: [], next: undefined }
-  for (let page = 0; page < most; page++) {
-    const { items, next } = await read({ limit, ...(all.next !== undefined && { after: all.next }) }, signal)
-    all = { items: [...all.items, ...items], next }
+  { limit, most, known, onPage }: { limit: number; most: number; known?: Read<T>; onPage?: (all: Page<T>) => void },
+): Promise<Read<T>> {
+  let all: Read<T> = { items: [], next: undefined, first: undefined }
+  for (let count = 0; count < most; count++) {
+    const query = { limit, ...(all.next !== undefined && { after: all.next }) }
+    const page = await read(query, signal, count === 0 ? known?.first : undefined)
+    if (known && page === known.first) return known
+    all = { items: [...all.items, ...page.items], next: page.next, first: all.first ?? page }
     onPage?.(all)
-    if (next === undefined) break
+    if (page.next === undefined) break
   }
   return all
 }
@@ -58,7 +65,11 @@ export function usePages<T>(read: ReadPage<T>, { limit = PAGE }: { limit?: numbe
  */
 export function useWhole<T>(read: ReadPage<T>, { limit, everyMs }: { limit: number; everyMs: number }): Data<Page<T>> {
   const [begun, setBegun] = useState<Page<T>>()
-  const data = useData((signal) => readPages(read, signal, { limit, most: Infinity, onPage: setBegun }), [], everyMs)
+  const data = useData<Read<T>>(
+    (signal, known) => readPages(read, signal, { limit, most: Infinity, ...(known && { known }), onPage: setBegun }),
+    [],
+    everyMs,
+  )
   return { ...data, value: data.value ?? begun }
 }
 

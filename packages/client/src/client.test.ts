@@ -107,6 +107,37 @@ describe('lists', () => {
   })
 })
 
+describe('what is known', () => {
+  it('is what a request resolves with until it changes', async () => {
+    const { turnpike, sent } = await signedInClient()
+    const { id } = await turnpike.post('/api/projects', { body: { name: 'Website' } })
+    const query = { projectId: id }
+    const known = await turnpike.list('/api/tasks', { query })
+    const statuses: number[] = []
+    const onResponse = ({ status }: Response) => void statuses.push(status)
+    expect(await turnpike.list('/api/tasks', { query, known, onResponse })).toBe(known)
+    await turnpike.post('/api/tasks', { body: { projectId: id, title: 'Headline' } })
+    const changed = await turnpike.list('/api/tasks', { query, known, onResponse })
+    expect(changed.items.map(({ title }) => title)).toEqual(['Headline'])
+    expect(await turnpike.list('/api/tasks', { query, known: changed, onResponse })).toBe(changed)
+    expect(statuses).toEqual([304, 200, 304])
+    const conversation = await turnpike.get('/api/projects/{id}/conversation', { params: { id } })
+    const again = await turnpike.get('/api/projects/{id}/conversation', { params: { id }, known: conversation })
+    const last = await turnpike.get('/api/projects/{id}/conversation', { params: { id }, known: again })
+    expect([last, again]).toEqual([conversation, conversation])
+    expect(last).toBe(again)
+    expect(sent.filter((one) => one.startsWith('GET'))).toHaveLength(7)
+  })
+
+  it('is read again where it has no version', async () => {
+    const { turnpike } = await signedInClient()
+    const known = await turnpike.get('/api/account')
+    const read = await turnpike.get('/api/account', { known })
+    expect(read).toEqual(known)
+    expect(read).not.toBe(known)
+  })
+})
+
 describe('errors', () => {
   it('of the platform have the status, the text and the request id', async () => {
     const { turnpike } = await signedInClient()

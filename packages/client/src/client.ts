@@ -118,19 +118,36 @@ export function createClient(options: ClientOptions = {}): Client {
     maxRetryAfter,
   })
 
+  /** The versions of what was read. */
+  const versions = new WeakMap<object, string>()
+  /** Reads what a request resolves with, unless that is what is known. */
+  const read = async <T>(response: Response, { known }: AnyOptions = {}, value: () => Promise<T>): Promise<T> => {
+    if (response.status === 304) return known as T
+    const made = await value()
+    const version = response.headers.get('etag')
+    if (version !== null && typeof made === 'object' && made !== null) versions.set(made, version)
+    return made
+  }
+
   const request = async (
     method: string,
     template: string,
-    { params, query, body, headers, signal, onResponse }: AnyOptions = {},
+    { params, query, body, headers, signal, known, onResponse }: AnyOptions = {},
     { accept = 'application/json', transport = fetch } = {},
   ): Promise<Response> => {
     const path = pathOf(template, params)
     const isForm = body instanceof FormData
+    const version = known && versions.get(known)
     const response = await send({
       method: method.toUpperCase(),
       path,
       url: base + path + queryOf(query),
-      headers: { accept, ...(body && !isForm && { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        accept,
+        ...(body && !isForm && { 'content-type': 'application/json' }),
+        ...(version !== undefined && { 'if-none-match': version }),
+        ...headers,
+      },
       ...(body && { body: isForm ? body : JSON.stringify(body) }),
       signal,
       transport,
@@ -141,8 +158,10 @@ export function createClient(options: ClientOptions = {}): Client {
 
   const sendBy =
     <M extends Method>(method: M): Send<M> =>
-    async (path, ...[given]) =>
-      bodyOf(await request(method, path, given as AnyOptions)) as never
+    async (path, ...[given]) => {
+      const response = await request(method, path, given as AnyOptions)
+      return read(response, given as AnyOptions, () => bodyOf(response)) as never
+    }
 
   return {
     async signIn(credentials) {
@@ -166,8 +185,10 @@ export function createClient(options: ClientOptions = {}): Client {
     delete: sendBy('delete'),
     async list<P extends ListPaths>(path: P, ...[given]: Options<'get', P>) {
       const response = await request('GET', path, given as AnyOptions)
-      const body = (await response.json()) as Item<P>[] | { messages: Item<P>[] }
-      return { items: Array.isArray(body) ? body : body.messages, next: nextOf(response) }
+      return read(response, given as AnyOptions, async () => {
+        const body = (await response.json()) as Item<P>[] | { messages: Item<P>[] }
+        return { items: Array.isArray(body) ? body : body.messages, next: nextOf(response) }
+      })
     },
     async *stream<P extends StreamPaths>(path: P, ...[given]: Options<'post', P>) {
       const { body, ...rest } = (given ?? {}) as AnyOptions

@@ -99,7 +99,8 @@ export function sender({ token, renew, retries, maxRetryAfter }: SenderParts) {
     for (let repeated = 0; ; repeated++) {
       try {
         const response = await sendWithSession(request)
-        if (response.ok) return response
+        // 304 only answers who knows a version.
+        if (response.ok || response.status === 304) return response
         throw await errorOf(response)
       } catch (error) {
         const pause = pauseAfter(error, request, repeated)

@@ -46,6 +46,11 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined
   /** Further headers, such as `X-Project-ID`. */
   headers?: Record<string, string>
+  /**
+   * What the same `get` or `list` resolved with before. Where nothing has changed since, as its version tells the server, only that is answered, and the
+   * request resolves with `known` itself. Default none.
+   */
+  known?: object | undefined
   /** Called with the answer of a request that succeeded, for its status and headers, such as `X-Reply-ID`; the body is not to be read. */
   onResponse?: (response: Response) => void
 }

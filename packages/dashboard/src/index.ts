@@ -5,8 +5,8 @@ import { pageFiles, pageHeaders } from '@turnpike/ui/page-files'
 export interface DashboardFile {
   /** Media type with charset. */
   type: string
-  /** A text, or what makes it when it is first asked for. */
-  body: string | (() => string)
+  /** A text or bytes, or what makes a text when it is first asked for. */
+  body: string | Uint8Array | (() => string)
   cacheControl: string
   /** Of the page itself: how descriptions of the server name it. Its parts have none. */
   page?: { id: string; summary: string }

@@ -5,3 +5,9 @@ declare module 'page:*' {
 }
 
 declare module '*.css'
+
+/** The bytes of a font. */
+declare module '*.woff2' {
+  const bytes: Uint8Array
+  export default bytes
+}

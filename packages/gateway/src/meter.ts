@@ -91,11 +91,18 @@ function partial(report: Usage, guess: Usage): Usage {
   return extend(report, { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens })
 }
 
-export function streamMeter({ request, prompts, tier: askedTier }: Asked, stream: ChatStream): StreamMeter {
+/** @param onFirst called when the first text, thought or call comes: chunks before it have a role alone */
+export function streamMeter(
+  { request, prompts, tier: askedTier }: Asked,
+  stream: ChatStream,
+  onFirst: () => void,
+): StreamMeter {
   let sent = 0
   return {
     count(choices) {
+      const before = sent
       for (const { delta } of choices) sent += bytesOf(delta)
+      if (before === 0 && sent > 0) onFirst()
     },
     used(complete) {
       const told = stream.usage()

@@ -188,7 +188,6 @@ export async function begin<T, R>(upstream: UpstreamRequest, run: Run<T>, open: 
   try {
     const { value } = await attempt(upstream, run, upstream.options.firstEventMs)
     explain(upstream)
-    upstream.first_token_ms = elapsed(upstream.started)
     return reading(upstream, () => open(value))
   } catch (error) {
     const reason = reasonOf(upstream, error)
@@ -201,6 +200,10 @@ export async function begin<T, R>(upstream: UpstreamRequest, run: Run<T>, open: 
     throw reason
   }
 }
+
+/** Notes that the first of what was asked for has come. */
+export const firstToken = (upstream: UpstreamRequest): void =>
+  void (upstream.first_token_ms ??= elapsed(upstream.started))
 
 /** Ends a streamed answer and writes its usage record. @param error why it failed, if it did */
 export async function close(upstream: UpstreamRequest, outcome: Outcome, used: Used, error?: unknown): Promise<Cost> {

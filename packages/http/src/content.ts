@@ -36,6 +36,11 @@ export interface ContentReply {
 
 const opaque = (tag: string): string => tag.trim().replace(/^W\//, '')
 
+/** Whether If-None-Match names this entity tag, or any where there is none (RFC 9110, section 13.1.2: weak tags are compared, too). */
+export const hasTag = (ifNoneMatch: string, etag: string | undefined): boolean =>
+  ifNoneMatch.trim() === '*' ||
+  (etag !== undefined && ifNoneMatch.split(',').some((tag) => opaque(tag) === opaque(etag)))
+
 /** As headers have it: without milliseconds. */
 const secondOf = (time: number): number => Math.trunc(time / 1000) * 1000
 
@@ -51,8 +56,7 @@ function isWanted(header: (name: string) => string | undefined, { etag, lastModi
 /** Whether the client has the bytes already (RFC 9110, sections 13.1.2 and 13.1.3: a date counts only without tags). */
 function isFresh(header: (name: string) => string | undefined, { etag, lastModified }: Content): boolean {
   const tags = header('if-none-match')
-  if (tags !== undefined)
-    return tags.trim() === '*' || (etag !== undefined && tags.split(',').some((tag) => opaque(tag) === opaque(etag)))
+  if (tags !== undefined) return hasTag(tags, etag)
   const since = Date.parse(header('if-modified-since') ?? '')
   return lastModified !== undefined && secondOf(lastModified) <= since
 }

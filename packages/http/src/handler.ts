@@ -3,7 +3,7 @@ import { addressOf, JSON_DEPTH, jsonCount, scrubPath, STORAGE_RETRY_AFTER_S, uui
 import type { BodyMemory } from './body-memory.js'
 import { bodyMemory } from './body-memory.js'
 import { parseJson, requireJson } from './body.js'
-import { contentReply } from './content.js'
+import { contentReply, hasTag } from './content.js'
 import {
   ANSWER_HEADERS,
   BODY_COPIES,
@@ -202,6 +202,9 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
     const query = operation.query && parse(operation.query, parseQuery(exchange.query), 'query')
     const { method, ip, origin, onDisconnect, header } = exchange
+    const version = operation.version && (await operation.version(actor, { params, query }))
+    const etag = version == null ? undefined : `W/"${version}"`
+    if (etag !== undefined && hasTag(header('if-none-match') ?? '', etag)) return { status: 304, headers: { etag } }
     const call = { requestId, method, ip, origin, onDisconnect, header, setHeader, memory: stay, log: say }
     let body: unknown
     let form: Form | undefined
@@ -235,6 +238,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     }
     try {
       const value = await operation.run(actor, { params, query, body }, call)
+      if (etag !== undefined) setHeader('etag', etag)
       return toReply(value, exchange, route.status, requestId, stay)
     } finally {
       if (form) await form.dispose()

@@ -54,7 +54,9 @@ export function openapi<Access extends string>(options: OpenApiOptions<Access>):
   const string = { type: 'string' }
   const requestId = { 'X-Request-ID': { $ref: '#/components/headers/X-Request-ID' } }
 
-  const parametersOf = ({ params, query, headers: names = [] }: Operation<unknown>, path: string): object[] => {
+  const parametersOf = (operation: Operation<unknown>, path: string): object[] => {
+    const { params, query, version, headers: own = [] } = operation
+    const names = version ? [...own, 'If-None-Match'] : own
     const parameter = (name: string, place: string, rest: object): object => ({
       name,
       in: place,
@@ -90,7 +92,8 @@ export function openapi<Access extends string>(options: OpenApiOptions<Access>):
   const used = new Set<number>()
   const responsesOf = ({ operation, status }: Route<unknown, Access>): Record<string, object> => {
     const content = contentOf(operation)
-    const { answerHeaders = [], statuses: others = [] } = operation
+    const { answerHeaders: own = [], statuses: others = [], version } = operation
+    const answerHeaders = version ? [...own, 'ETag'] : own
     const answer = {
       headers: {
         ...requestId,
@@ -104,8 +107,8 @@ export function openapi<Access extends string>(options: OpenApiOptions<Access>):
     if (operation.stored) {
       const part = Object.fromEntries(Object.keys(content).map((type) => [type, {}]))
       responses[206] = { description: 'The requested range.', headers: requestId, content: part }
-      responses[304] = { description: 'Not modified.', headers: requestId }
     }
+    if (operation.stored || version) responses[304] = { description: 'Not modified.', headers: requestId }
     for (const code of others) responses[code] = { description: statuses[code], ...answer }
     for (const code of [...errorsOf(operation), ...access[operation.access].errors]) {
       if (responses[code]) continue

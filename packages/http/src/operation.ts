@@ -82,6 +82,11 @@ export interface Operation<Actor, Access extends string = string, Params = unkno
   permit?(actor: Actor, params: Params): Promise<void>
   /** A body, without its file, as documentation shows it. Default none. */
   example?: Readonly<Record<string, unknown>>
+  /**
+   * The version of what a GET answers: another one after each change, and never one of before. It is read first, and is the answer's ETag; a request that
+   * has that in If-None-Match is a 304, for which nothing else is read. Null = it has none, as where the caller may not have the answer. Default none.
+   */
+  version?(actor: Actor, input: { params: Params; query: Query }): Promise<string | null>
   /** Schema of what `run` returns as JSON; absent where it never does. */
   output?: GenericSchema
   /** Schema of the data of each event, where the answer may be `sse()`. For documentation, as all that follows. */

@@ -136,6 +136,8 @@ export const platformDocument = (
       Accept: 'text/event-stream for the reply of the assistant as a stream.',
       'X-Message-ID': 'The id of the message that was stored, where a reply is streamed.',
       'X-Reply-ID': 'The id of the reply.',
+      ETag: 'The version of the answer.',
+      'If-None-Match': 'The ETag of an answer of before: 304 where nothing has changed since.',
       Link: 'Where another page follows: its address, with rel="next".',
     },
     shown: { parameters: ['id'], statuses: [400, 401, 403, 404, 429, 500] },

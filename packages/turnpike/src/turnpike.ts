@@ -7,8 +7,8 @@ import type { AuthenticateAdmin, Gateway, GatewayParts, RequestEvents } from '@t
 import { conventionRoutes, createGateway, requestEvents, tokenAdmin } from '@turnpike/gateway'
 import { gatewayDocument, openapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
-import type { Servable, Shells } from '@turnpike/http'
-import { assetRoutes, shells } from '@turnpike/http'
+import type { Exchange, Servable, Shells } from '@turnpike/http'
+import { asksFor, assetRoutes, shells } from '@turnpike/http'
 import type { Platform, PlatformOptions } from '@turnpike/platform'
 import {
   createPlatform,
@@ -210,6 +210,10 @@ async function compose(config: Config, parts: Parts, before?: Composed): Promise
   return { config, prices, router, gateway, platform, identity, simulated }
 }
 
+/** Whether a browser opens the address of the server itself: it gets the console, and programs what the gateway says there. */
+const opensPage = ({ path, method, header }: Exchange): boolean =>
+  path === '/' && method === 'GET' && asksFor(header('accept'), 'text/html', 'application/json')
+
 /** The value of a setting, as a text. */
 const textOf = (config: Config, path: string): string | undefined =>
   JSON.stringify(path.split('.').reduce<unknown>((tree, name) => (tree as Tree | undefined)?.[name], config))
@@ -249,7 +253,10 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
     void gateway.drain(LONGEST_MS).then(() => retired.delete(gateway))
   }
   const servable: Servable = {
-    handle: (exchange) => (isPlatformPath(exchange.path) ? current.platform : current.gateway).handle(exchange),
+    handle(exchange) {
+      if (isPlatformPath(exchange.path)) return current.platform.handle(exchange)
+      return current.gateway.handle(opensPage(exchange) ? { ...exchange, path: '/console' } : exchange)
+    },
     refuse: (error) => current.gateway.refuse(error),
   }
   let reloading: Promise<unknown> = Promise.resolve()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bytes, count, csv, dayAndTime, duration, matches, percent, time, usd } from './format.js'
+import { ago, bytes, count, csv, dayAndTime, duration, matches, percent, time, usd } from './format.js'
 
 describe('figures', () => {
   it('of counts', () => {
@@ -61,4 +61,21 @@ it('texts match in upper and lower case', () => {
     true,
     false,
   ])
+})
+
+it('times from now are said as people say them', () => {
+  const now = Date.UTC(2026, 10, 27, 12)
+  const said = (minutes: number) => ago(new Date(now + minutes * 60_000).toISOString(), now)
+  expect([-0.5, 0.5, -1, -59.9, -60, -23.9 * 60, -24 * 60, -3 * 24 * 60].map(said)).toEqual([
+    'just now',
+    'just now',
+    '1 min ago',
+    '59 min ago',
+    '1 hr ago',
+    '23 hr ago',
+    'yesterday',
+    '3 days ago',
+  ])
+  expect([5, 120, 24 * 60].map(said)).toEqual(['in 5 min', 'in 2 hr', 'tomorrow'])
+  expect([said(-8 * 24 * 60), said(-400 * 24 * 60)]).toEqual(['19 Nov', '23 Oct 2025'])
 })

@@ -54,6 +54,20 @@ export function time(iso: string, now = new Date()): string {
 /** A time of ISO 8601 with its day: `25 Nov, 14:03`. */
 export const dayAndTime = (iso: string): string => time(iso, new Date(0)).replace(/ \d{4}(?=,)/, '')
 
+const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto', style: 'short' })
+const MINUTE_MS = 60_000
+
+/** A time of ISO 8601 from now: `just now`, `3 min ago`, `in 2 hrs`, `yesterday`, and beyond a week the day, as {@link time} has it. */
+export function ago(iso: string, now = Date.now()): string {
+  const minutes = (Date.parse(iso) - now) / MINUTE_MS
+  const size = Math.abs(minutes)
+  if (size < 1) return 'just now'
+  if (size < 60) return relative.format(Math.trunc(minutes), 'minute')
+  if (size < 24 * 60) return relative.format(Math.trunc(minutes / 60), 'hour')
+  if (size < 7 * 24 * 60) return relative.format(Math.round(minutes / 60 / 24), 'day')
+  return time(iso, new Date(now)).replace(/, \d\d:\d\d$/, '')
+}
+
 /** `upstream_error` as `upstream error`. */
 export const words = (code: string): string => code.replaceAll('_', ' ')
 

@@ -1,9 +1,12 @@
+import { font } from './font.js'
+import { MARK } from './mark.js'
+
 /** A file of a page. */
 export interface PageFile {
   /** Media type with charset. */
   type: string
-  /** A text, or what makes it when it is first asked for. */
-  body: string | (() => string)
+  /** A text or bytes, or what makes a text when it is first asked for. */
+  body: string | Uint8Array | (() => string)
   cacheControl: string
   /** Of the page itself: how descriptions of the server name it. */
   page?: { id: string; summary: string }
@@ -11,12 +14,18 @@ export interface PageFile {
 
 const HTML = 'text/html; charset=utf-8'
 
+/** The mark, in the accent of both themes. */
+const icon = encodeURIComponent(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20" fill="none" stroke="#0d9488" stroke-width="2"><path d="${MARK}"/></svg>`,
+)
+
 const html = (title: string, folder: string, { script, styles }: Bundled, body: string): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="data:image/svg+xml,${icon}">
+<link rel="preload" href="${folder}/${font.name}" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${folder}/${styles.name}">
 <script type="module" src="${folder}/${script.name}"></script>
 ${body}
@@ -46,7 +55,7 @@ export interface PageOptions {
  */
 export function pageFiles(path: string, { title, id, summary, app, body }: PageOptions): Record<string, PageFile> {
   const folder = path.slice(path.lastIndexOf('/') + 1)
-  const part = (type: string, text: string): PageFile => ({ type, body: text, cacheControl: forever })
+  const part = (type: string, body: PageFile['body']): PageFile => ({ type, body, cacheControl: forever })
   return {
     [path]: {
       type: HTML,
@@ -56,6 +65,7 @@ export function pageFiles(path: string, { title, id, summary, app, body }: PageO
     },
     [`${path}/${app.script.name}`]: part('text/javascript; charset=utf-8', app.script.text),
     [`${path}/${app.styles.name}`]: part('text/css; charset=utf-8', app.styles.text),
+    [`${path}/${font.name}`]: part('font/woff2', font.bytes),
   }
 }
 
@@ -65,6 +75,7 @@ export const pageHeaders: Record<string, string> = {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
+    "font-src 'self'",
     "img-src 'self' data: blob:",
     "connect-src 'self'",
     "base-uri 'none'",

@@ -1,5 +1,5 @@
 import type { Column } from '@turnpike/ui'
-import { Bar, bytes, Empty, Loaded, Page, route, Segmented, setQuery, time, useData } from '@turnpike/ui'
+import { Ago, Bar, bytes, Empty, Loaded, Page, route, Segmented, setQuery, useData } from '@turnpike/ui'
 import { useRef, useState } from 'preact/hooks'
 import type { OnChange } from '../changes.js'
 import { useChanges } from '../changes.js'
@@ -46,7 +46,11 @@ function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: n
     { name: 'Type', cell: (file) => file.mime_type },
     { name: 'Read by', cell: (file) => (file.is_public ? <span class="badge amber">anybody</span> : 'you') },
     { name: 'Size', number: true, cell: (file) => bytes(file.size_bytes) },
-    { name: isTrash ? 'Removed' : 'Added', number: true, cell: (file) => time(file.deleted_at ?? file.created_at) },
+    {
+      name: isTrash ? 'Removed' : 'Added',
+      number: true,
+      cell: (file) => <Ago at={file.deleted_at ?? file.created_at} />,
+    },
   ]
   return (
     <section class="panel" aria-label={isTrash ? 'Trash' : 'Files'}>

@@ -1,3 +1,4 @@
+import { Icon, icons } from '@turnpike/ui'
 import { useId, useRef, useState } from 'preact/hooks'
 
 /** Room that a menu needs below its button, in pixels, to be opened there. */
@@ -58,7 +59,7 @@ export function Menu<T extends string>({
         popovertarget={busy ? undefined : id}
       >
         {label}
-        <span aria-hidden="true">▾</span>
+        <Icon icon={icons.Open} size={14} />
       </button>
       <div
         ref={list}

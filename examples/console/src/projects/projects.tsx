@@ -1,6 +1,6 @@
 import './projects.css'
 import type { Column } from '@turnpike/ui'
-import { Dialog, Empty, goTo, linkTo, Page, route, time } from '@turnpike/ui'
+import { Ago, Dialog, Empty, goTo, linkTo, Page, route } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { PagedTable, usePages } from '../use-pages.js'
@@ -25,7 +25,7 @@ const columns: Column<Project>[] = [
     ),
   },
   { name: 'Team', cell: ({ team_type }) => teamName(team_type) },
-  { name: 'Changed', number: true, cell: ({ updated_at }) => time(updated_at) },
+  { name: 'Changed', number: true, cell: ({ updated_at }) => <Ago at={updated_at} /> },
 ]
 
 const NewProject = ({ onClose }: { onClose: () => void }) => (

@@ -1,4 +1,4 @@
-import { linkTo, route, time } from '@turnpike/ui'
+import { Ago, linkTo, route } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { MoveMenu } from './move-menu.js'
 import { TaskError } from './task-changed.js'
@@ -33,7 +33,7 @@ export function TaskCard({
       {notes.length > 0 && <span class="small muted">{notes.join(' · ')}</span>}
       <div class="spread">
         <time class="small muted number" dateTime={task.updated_at} title="Changed">
-          {time(task.updated_at)}
+          <Ago at={task.updated_at} />
         </time>
         <MoveMenu task={task} onMove={onMove} onError={setError} />
       </div>

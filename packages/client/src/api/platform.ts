@@ -2537,7 +2537,10 @@ export interface operations {
                 limit?: number;
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag of an answer of before: 304 where nothing has changed since. */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2549,11 +2552,21 @@ export interface operations {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     /** @description Where another page follows: its address, with rel="next". */
                     Link?: string;
+                    /** @description The version of the answer. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Project"][];
                 };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
@@ -2763,7 +2776,10 @@ export interface operations {
                 limit?: number;
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag of an answer of before: 304 where nothing has changed since. */
+                "If-None-Match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -2777,11 +2793,21 @@ export interface operations {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     /** @description Where another page follows: its address, with rel="next". */
                     Link?: string;
+                    /** @description The version of the answer. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Conversation"];
                 };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
@@ -2938,7 +2964,10 @@ export interface operations {
                 limit?: number;
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag of an answer of before: 304 where nothing has changed since. */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2950,11 +2979,21 @@ export interface operations {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     /** @description Where another page follows: its address, with rel="next". */
                     Link?: string;
+                    /** @description The version of the answer. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Task"][];
                 };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
@@ -3196,7 +3235,10 @@ export interface operations {
                 limit?: number;
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag of an answer of before: 304 where nothing has changed since. */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3208,11 +3250,21 @@ export interface operations {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
                     /** @description Where another page follows: its address, with rel="next". */
                     Link?: string;
+                    /** @description The version of the answer. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Result"][];
                 };
+            };
+            /** @description Not modified. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];

@@ -33,7 +33,8 @@ function timeText(at: number, step: number): string {
 
 function optionsOf(width: number, lines: Line[], format: (value: number) => string): uPlot.Options {
   const [text, line] = [colourOf('--muted'), colourOf('--line')]
-  const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } }
+  const font = `12px ${getComputedStyle(document.body).fontFamily}`
+  const axis = { stroke: text, font, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } }
   return {
     width,
     height: HEIGHT,

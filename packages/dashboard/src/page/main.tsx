@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css'
 import '@turnpike/ui/styles.css'
 import './page.css'
-import { ActionButton, ErrorNotice, route, Shell, useAction } from '@turnpike/ui'
+import { ActionButton, ErrorNotice, icons, route, Shell, useAction } from '@turnpike/ui'
 import type { ComponentType } from 'preact'
 import { render } from 'preact'
 import { refused, signOut } from './api.js'
@@ -14,14 +14,14 @@ import { Routing } from './routing.js'
 import { SignIn } from './sign-in.js'
 import { Usage } from './usage.js'
 
-const pages: { path: string; name: string; page: ComponentType }[] = [
-  { path: '/', name: 'Overview', page: Overview },
-  { path: '/requests', name: 'Requests', page: Requests },
-  { path: '/usage', name: 'Usage', page: Usage },
-  { path: '/providers', name: 'Providers', page: Providers },
-  { path: '/routing', name: 'Routing', page: Routing },
-  { path: '/pricing', name: 'Pricing', page: Pricing },
-  { path: '/keys', name: 'Keys', page: Keys },
+const pages: { path: string; name: string; icon: (typeof icons)['Keys']; page: ComponentType }[] = [
+  { path: '/', name: 'Overview', icon: icons.Overview, page: Overview },
+  { path: '/requests', name: 'Requests', icon: icons.Requests, page: Requests },
+  { path: '/usage', name: 'Usage', icon: icons.Usage, page: Usage },
+  { path: '/providers', name: 'Providers', icon: icons.Providers, page: Providers },
+  { path: '/routing', name: 'Routing', icon: icons.Routing, page: Routing },
+  { path: '/pricing', name: 'Pricing', icon: icons.Prices, page: Pricing },
+  { path: '/keys', name: 'Keys', icon: icons.Keys, page: Keys },
 ]
 
 function App() {

@@ -1,4 +1,4 @@
-import { Field, Form, Notice, Segmented, textOf, ThemeButton, useAction } from '@turnpike/ui'
+import { Entrance, Field, Form, Notice, Segmented, textOf, useAction } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { refused, signIn, signInByToken } from './api.js'
 
@@ -11,7 +11,7 @@ export function SignIn() {
       : signIn(textOf(fields, 'email'), String(fields.get('password'))),
   )
   return (
-    <main class="centre">
+    <Entrance name="Turnpike" error={action.error}>
       <h1>Turnpike administration</h1>
       {refused.value && action.error === undefined ? (
         <Notice tone="bad">
@@ -45,7 +45,6 @@ export function SignIn() {
           </Field>
         )}
       </Form>
-      <ThemeButton />
-    </main>
+    </Entrance>
   )
 }

@@ -115,6 +115,35 @@ describe('a streamed completion', () => {
     expect(parseStream(await response.text()).at(-1)).toEqual({ type: 'done' })
   })
 
+  it.each([
+    ['a text', { content: 'Hello' }],
+    ['a thought', { reasoning_content: 'They greet' }],
+    ['a call', { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '' } }] }],
+  ])('has its first token with %s, and not with a role alone', async (_, delta) => {
+    const [role, said] = [gate(), gate()]
+    const first = {
+      ...chunk(''),
+      choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }],
+    }
+    const next = { ...chunk(''), choices: [{ index: 0, delta, finish_reason: 'stop' }] }
+    const { chat, records } = await streaming([role.passed, first, said.passed, next, '[DONE]'])
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const pending = chat({ stream: true })
+    role.open()
+    const response = await pending
+    vi.advanceTimersByTime(1_200)
+    said.open()
+    await response.text()
+    vi.useRealTimers()
+    expect(await records()).toMatchObject([{ first_token_ms: 1_200 }])
+  })
+
+  it('that says nothing has none', async () => {
+    const { chat, records } = await streaming([chunk('', 'stop'), '[DONE]'])
+    await (await chat({ stream: true })).text()
+    expect(await records()).toMatchObject([{ first_token_ms: null }])
+  })
+
   it('sends [DONE] after its record is stored', async () => {
     const stored = gate()
     const records: UsageRecord[] = []

@@ -27,7 +27,7 @@ import { inOpenaiForm } from '../other-forms.js'
 import { outcomeOf } from '../outcome.js'
 import { askedTier } from '../service-tier.js'
 import type { Cost } from '../upstream-answer.js'
-import { begin, close, explain, reasonOf, whole } from '../upstream-answer.js'
+import { begin, close, explain, firstToken, reasonOf, whole } from '../upstream-answer.js'
 import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import type { UpstreamWatch } from '../upstream-watch.js'
@@ -96,7 +96,7 @@ function eventsOf(
   const { watch } = upstream
   const withUsage = request.stream_options?.include_usage === true
   const text = chunkText(opened.head, withUsage)
-  const meter = streamMeter(askedOf(upstream, request), opened)
+  const meter = streamMeter(askedOf(upstream, request), opened, () => firstToken(upstream))
   const batches = opened.batches[Symbol.asyncIterator]()
   const received = guarding && new Received(batches, watch, meter)
   const guards = received && guarding.stream(received, opened.head, () => meter.used(true).usage)

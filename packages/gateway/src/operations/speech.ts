@@ -11,7 +11,7 @@ import { expectedTokens, mostTokens, utf8Bytes } from '../text-bytes.js'
 import { outcomeOf } from '../outcome.js'
 import type { Used } from '../record.js'
 import { estimated } from '../record.js'
-import { begin, close, reasonOf } from '../upstream-answer.js'
+import { begin, close, firstToken, reasonOf } from '../upstream-answer.js'
 import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import { operation } from '../operation.js'
@@ -124,6 +124,7 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
         upstream,
         ({ provider, model }, call) => provider.speech!(extend(request, { model }), call),
         ({ body, usage, contentType }) => {
+          firstToken(upstream)
           const audio = recorded(upstream, body, usedBy(usage), betweenEventsMs)
           return bytes(guarding?.readsAnswers ? guarding.speech(audio, contentType) : audio, contentType)
         },

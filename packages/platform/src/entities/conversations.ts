@@ -139,11 +139,11 @@ export async function replaceMessage(
 ): Promise<void> {
   const key = messageKey(conversation, id)
   await repeated(`data ${userId}`, async () => {
-    const entry = await kv.get(key)
-    if (!entry) return {}
+    const [project, entry] = await withProject(kv, conversation.project_id, key)
+    if (!project || !entry) return {}
     const set = message ? [{ key, value: message }] : []
     const { check, sum } = await counting(kv, ownedKey(userId), growth(set, [entry]))
-    const commit = { check: [{ key, version: entry.version }, ...check], set, sum }
-    return (await kv.commit(message ? commit : { ...commit, del: [key] })) ? {} : undefined
+    const commit = { check: [{ key, version: entry.version }, ...check], set, sum, del: message ? [] : [key] }
+    return (await commitInProject(kv, project, commit)) ? {} : undefined
   })
 }

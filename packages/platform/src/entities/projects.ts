@@ -34,7 +34,7 @@ export const projectView = viewOf(Project)
 
 const projectKey = (id: string): Key => ['project', id]
 const listedKey = ({ user_id, id }: Pick<Project, 'user_id' | 'id'>): Key => ['user-projects', user_id, id]
-/** The counter of the projects and agents of a user. */
+/** The counter of the projects and agents of a user, which every change of a project writes. */
 const slotsKey = (userId: string): Key => ['project-slots', userId]
 
 /** The key of something that belongs to a project. */
@@ -42,6 +42,13 @@ export const inProject = (id: string, ...path: string[]): Key => ['in-project', 
 
 /** The counter of the tasks of a project. Those of all projects of a user are counted as well ({@link ownedKey}). */
 export const tasksKey = (id: string): Key => inProject(id, 'task-count')
+
+/** The counter of the changes of what belongs to a project of a user. Its version is that of each list of the project. */
+const changesKey = (userId: string, id: string): Key => ['project-changes', userId, id]
+/** What a commit that changes something of a project adds. */
+const changeOf = (userId: string, id: string): NonNullable<Commit['sum']> => [
+  { key: changesKey(userId, id), add: { changes: 1 } },
+]
 
 /**
  * The check and the addition of a commit that makes a task.
@@ -110,8 +117,22 @@ export async function withProject<T>(
  * Commits writes of what belongs to a project, as long as the project is as it was read. So nothing is written into one that is deleted.
  * @returns false where it was changed or deleted meanwhile, or another check failed: read it again
  */
-export const commitInProject = (kv: KV, { key, version }: Entry<StoredProject>, commit: Commit): Promise<boolean> =>
-  kv.commit({ ...commit, check: [...(commit.check ?? []), { key, version }] })
+export const commitInProject = (
+  kv: KV,
+  { key, version, value: { user_id, id } }: Entry<StoredProject>,
+  { check = [], sum = [], ...commit }: Commit,
+): Promise<boolean> =>
+  kv.commit({ ...commit, check: [...check, { key, version }], sum: [...sum, ...changeOf(user_id, id)] })
+
+/** The version of what belongs to a project of the user, which each change of it replaces; null where the user has no such project. */
+export async function projectVersion(kv: KV, userId: string, projectId: string): Promise<string | null> {
+  const id = idOf(projectId)
+  return id === null ? null : ((await kv.get(changesKey(userId, id)))?.version ?? null)
+}
+
+/** The version of the list of a user's projects, which each change of one replaces; null where there was never one. */
+export const projectsVersion = async (kv: KV, userId: string): Promise<string | null> =>
+  (await kv.get(slotsKey(userId)))?.version ?? null
 
 /** The checks and additions of several counts, for one commit. */
 const joined = (counts: Required<Pick<Commit, 'check' | 'sum'>>[]): Required<Pick<Commit, 'check' | 'sum'>> => ({
@@ -134,11 +155,14 @@ export async function createProject(
   ]
   const { bytes, ...most } = limits
   return repeated(`data ${userId}`, async () => {
-    const counts = await Promise.all([
-      counting(kv, slotsKey(userId), { projects: 1, agents }, { limits: most }),
-      counting(kv, ownedKey(userId), growth(set), { limits: { bytes } }),
-    ])
-    return (await kv.commit({ ...joined(counts), set })) ? projectView(project) : undefined
+    const { check, sum } = joined(
+      await Promise.all([
+        counting(kv, slotsKey(userId), { projects: 1, agents }, { limits: most }),
+        counting(kv, ownedKey(userId), growth(set), { limits: { bytes } }),
+      ]),
+    )
+    const stored = await kv.commit({ check, set, sum: [...sum, ...changeOf(userId, project.id)] })
+    return stored ? projectView(project) : undefined
   })
 }
 
@@ -170,9 +194,7 @@ export async function updateProject(
     const slots = { agents: project.agents - value.agents }
     const { check, sum } = joined([
       await counting(kv, ownedKey(userId), growth(set, [before]), { limits: { bytes: limits.bytes }, entry }),
-      ...(slots.agents === 0
-        ? []
-        : [await counting(kv, slotsKey(userId), slots, { limits: { agents: limits.agents } })]),
+      await counting(kv, slotsKey(userId), slots, { limits: { agents: limits.agents } }),
     ])
     return (await kv.commit({ check: [{ key, version }, ...check], set, sum })) ? projectView(project) : undefined
   })
@@ -196,7 +218,7 @@ export async function deleteProject(kv: KV, userId: string, id: string, act: Act
     })
     const deleted = await kv.commit({
       check: [{ key, version }, { key: tasksKey(value.id), version: tasks?.version ?? null }, ...check],
-      del: [key, index.key],
+      del: [key, index.key, changesKey(userId, value.id)],
       set: [purge, ...audit('project.delete', value.id, act)],
       sum: [{ key: slotsKey(userId), add: { projects: -1, agents: -value.agents } }, ...sum],
     })

@@ -24,6 +24,7 @@ import type { ReplyChunk, ReplyRequest } from '../responder.js'
 import { Conversation, IdParams, Message, MessageRole, wellFormed } from '../schemas.js'
 import type { Wanted } from '../while-wanted.js'
 import { whileWanted } from '../while-wanted.js'
+import type { ProjectOperations } from './projects.js'
 
 /** The message that was stored, if one was given, and the reply as it is written. */
 export interface Replying {
@@ -153,7 +154,7 @@ export const NewMessage = v.object({
 })
 
 /** GET /api/projects/{id}/conversation */
-export const conversationGet = (conversations: ConversationOperations) =>
+export const conversationGet = (conversations: ConversationOperations, projects: ProjectOperations) =>
   operation({
     id: 'conversations.get',
     summary:
@@ -164,6 +165,7 @@ export const conversationGet = (conversations: ConversationOperations) =>
     output: Conversation,
     errors: [404],
     answerHeaders: ['Link'],
+    version: (caller, { params: { id } }) => projects.version(caller!.user.id, id),
     async run(caller, { params: { id: projectId }, query }, call) {
       const conversation = await conversations.get(caller!.user.id, projectId)
       const head = { id: conversation.id, project_id: conversation.project_id }

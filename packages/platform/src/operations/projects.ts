@@ -9,6 +9,8 @@ import {
   deleteProject,
   listProjects,
   ownProject,
+  projectsVersion,
+  projectVersion,
   projectView,
   updateProject,
 } from '../entities/projects.js'
@@ -36,8 +38,12 @@ export function projectOperations({ kv, teams, dataBytes, logsOwn, now }: Parts,
     },
     /** The projects of a user, newest first. */
     list: (userId: string, page?: PagingInput) => listProjects(kv, userId, page),
+    /** The version of that list; null where it never had one. */
+    listVersion: (userId: string) => projectsVersion(kv, userId),
     /** @param foreign the status of the error for somebody else's; default 404. @throws ApiError 404 where there is none */
     get,
+    /** The version of what belongs to a project; null where the user has no such project. */
+    version: (userId: string, id: string) => projectVersion(kv, userId, id),
     /** Changes the given fields. @throws ApiError 404, 403 for somebody else's, 403 where the plan has no agents for another team, or no space for its data */
     async update(userId: string, id: string, fields: Partial<ProjectFields>) {
       const { team_type } = fields
@@ -87,6 +93,7 @@ export const projectsList = (projects: ProjectOperations) =>
     query: Paging,
     output: v.array(Project),
     answerHeaders: ['Link'],
+    version: (caller) => projects.listVersion(caller!.user.id),
     run: (caller, { query }, call) => jsonArray(query, call, (page) => projects.list(caller!.user.id, page)),
   })
 

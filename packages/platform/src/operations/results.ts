@@ -5,6 +5,7 @@ import { getResult, listResults } from '../entities/results.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { IdParams, Result } from '../schemas.js'
+import type { ProjectOperations } from './projects.js'
 
 /** What the tasks of a project came to, without HTTP. */
 export const resultOperations = ({ kv }: Parts) => ({
@@ -17,7 +18,7 @@ export const resultOperations = ({ kv }: Parts) => ({
 export type ResultOperations = ReturnType<typeof resultOperations>
 
 /** GET /api/results */
-export const resultsList = (results: ResultOperations) =>
+export const resultsList = (results: ResultOperations, projects: ProjectOperations) =>
   operation({
     id: 'results.list',
     summary: 'The outputs of the tasks of a project, the latest first.',
@@ -26,6 +27,7 @@ export const resultsList = (results: ResultOperations) =>
     output: v.array(Result),
     errors: [404],
     answerHeaders: ['Link'],
+    version: (caller, { query }) => projects.version(caller!.user.id, query.projectId),
     run: (caller, { query }, call) =>
       jsonArray(query, call, (page) => results.list(caller!.user.id, query.projectId, page)),
   })

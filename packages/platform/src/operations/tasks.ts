@@ -9,6 +9,7 @@ import { defined } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { IdParams, Name, Task, TaskRevision, TaskState, TaskStatus, Text } from '../schemas.js'
+import type { ProjectOperations } from './projects.js'
 
 /**
  * Decides whether a change of a task is allowed. Returns why not, which the caller gets with 403, or undefined. It may be asked several times for one change,
@@ -116,7 +117,7 @@ export const tasksCreate = (tasks: TaskOperations) =>
   })
 
 /** GET /api/tasks */
-export const tasksList = (tasks: TaskOperations) =>
+export const tasksList = (tasks: TaskOperations, projects: ProjectOperations) =>
   operation({
     id: 'tasks.list',
     summary: 'The tasks of a project, newest first.',
@@ -125,6 +126,7 @@ export const tasksList = (tasks: TaskOperations) =>
     output: v.array(Task),
     errors: [404],
     answerHeaders: ['Link'],
+    version: (caller, { query }) => projects.version(caller!.user.id, query.projectId),
     run: (caller, { query }, call) =>
       jsonArray(query, call, (page) => tasks.list(caller!.user.id, query.projectId, page)),
   })

@@ -66,8 +66,9 @@ const types = [
     type: v.literal('azure'),
     ...common,
     baseURL: v.pipe(
-      url(),
+      text(),
       v.description('The endpoint of the resource, such as https://my-resource.openai.azure.com.'),
+      url(),
     ),
     models: listed,
     token,

@@ -1,8 +1,12 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Fault } from '../field-fault.js'
+import { Close, Dark, Light, SystemTheme } from '../icons.js'
 import { nextTheme, themeNames } from '../stored-theme.js'
 import { theme } from '../theme.js'
+import { Icon } from './icon.js'
+
+const themeIcons = { '': SystemTheme, dark: Dark, light: Light }
 
 /** A control with its label, and below it a hint, or what is wrong there. */
 export function Field({
@@ -182,7 +186,7 @@ export function Dialog({
         <div class="row">
           {actions}
           <button type="button" class="quiet" aria-label="Close" onClick={() => ref.current!.close()}>
-            ✕
+            <Icon icon={Close} />
           </button>
         </div>
       </header>
@@ -230,6 +234,7 @@ export function Confirm({
 /** Changes from the theme of the system to dark, to light and back. */
 export const ThemeButton = () => (
   <button type="button" class="quiet" onClick={() => (theme.value = nextTheme[theme.value])}>
+    <Icon icon={themeIcons[theme.value]} />
     {themeNames[theme.value]}
   </button>
 )

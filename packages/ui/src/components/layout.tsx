@@ -1,9 +1,12 @@
+import type { IconNode } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { Fragment } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { MARK } from '../mark.js'
+import { Bad, Busy, Good, Off, Warning } from '../icons.js'
 import { linkTo, route } from '../route.js'
 import { ThemeButton } from './controls.js'
+import { Icon } from './icon.js'
 
 const Mark = () => (
   <svg width="20" height="20" viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true">
@@ -19,7 +22,7 @@ export function Shell({
   children,
 }: {
   name: string
-  pages: readonly { path: string; name: string }[]
+  pages: readonly { path: string; name: string; icon: IconNode }[]
   footer?: ComponentChildren
   children: ComponentChildren
 }) {
@@ -45,9 +48,10 @@ export function Shell({
         </div>
         <nav aria-label="Pages">
           <ul>
-            {pages.map(({ path, name }) => (
+            {pages.map(({ path, name, icon }) => (
               <li key={path}>
                 <a href={linkTo(path)} aria-current={path === current ? 'page' : undefined}>
+                  <Icon icon={icon} />
                   {name}
                 </a>
               </li>
@@ -63,6 +67,30 @@ export function Shell({
         {children}
       </main>
     </div>
+  )
+}
+
+/**
+ * Where somebody signs in: the name of the installation above a form, whose first field has the focus.
+ * @param error why that failed, if it did: the secret that was typed is selected then, so that another one takes its place
+ */
+export function Entrance({ name, error, children }: { name: string; error: unknown; children: ComponentChildren }) {
+  const panel = useRef<HTMLElement>(null)
+  useEffect(() => panel.current!.querySelector('input')?.focus(), [])
+  useEffect(() => {
+    if (error !== undefined) panel.current!.querySelector<HTMLInputElement>('input[type=password]')?.select()
+  }, [error])
+  return (
+    <main class="centre">
+      <div class="brand">
+        <Mark />
+        {name}
+      </div>
+      <section ref={panel} class="panel body">
+        {children}
+      </section>
+      <ThemeButton />
+    </main>
   )
 }
 
@@ -126,12 +154,17 @@ export const Notice = ({ tone, children }: { tone?: 'warn' | 'bad'; children: Co
   </div>
 )
 
-/** How a {@link Status} looks: `good` is a dot, `busy` half a dot, `off` a ring, `warn` a triangle, `bad` a cross. */
-export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'off'
+const shapes = { good: Good, busy: Busy, warn: Warning, bad: Bad, off: Off }
+
+/** How a {@link Status} looks: each tone has a shape of its own, besides its colour. */
+export type Tone = keyof typeof shapes
 
 /** A state in a word, with a shape. */
 export const Status = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
-  <span class={`status ${tone}`}>{children}</span>
+  <span class={`status ${tone}`}>
+    <Icon icon={shapes[tone]} size={14} />
+    {children}
+  </span>
 )
 
 /** Names and values; those that are undefined or false are left out. */

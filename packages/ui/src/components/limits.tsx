@@ -4,8 +4,10 @@ import { useId, useRef, useState } from 'preact/hooks'
 import { usd } from '../format.js'
 import type { Budget, EndUserRules } from '../key-limits.js'
 import { modelsIn } from '../key-limits.js'
+import { Close } from '../icons.js'
 import { Check, Field } from './controls.js'
 import { Bar } from './figures.js'
+import { Icon } from './icon.js'
 
 const spans = { '': 'in all', month: 'this month', day: 'today' } as const
 
@@ -144,7 +146,8 @@ export function ModelsField({
                       field.current!.focus()
                     }}
                   >
-                    {model} ✕
+                    {model}
+                    <Icon icon={Close} size={14} />
                   </button>
                 </li>
               ))}

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import { Ascending, Descending } from '../icons.js'
+import { Icon } from './icon.js'
 
 /** A column of a {@link Table}. */
 export interface Column<Row> {
@@ -65,7 +67,7 @@ export function Table<Row>({
                       onClick={() => setOrder({ column: i, down: order?.column === i ? !order.down : true })}
                     >
                       {name}
-                      {order?.column === i && <span aria-hidden="true">{order.down ? '↓' : '↑'}</span>}
+                      {order?.column === i && <Icon icon={order.down ? Descending : Ascending} size={12} />}
                     </button>
                   ) : (
                     name
