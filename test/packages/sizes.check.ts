@@ -70,7 +70,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   [
     'platform',
     'import createPlatform, passwordAuth',
-    78_800,
+    79_000,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   ['dashboard', '/admin, with script and styles', 60_000, dashboard],
@@ -82,7 +82,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'tarball', 81_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 197_000, () => tarball('gateway')],
   ['http', 'tarball', 103_000, () => tarball('http')],
-  ['platform', 'tarball', 222_000, () => tarball('platform')],
+  ['platform', 'tarball', 224_000, () => tarball('platform')],
   ['providers', 'tarball', 486_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
   ['turnpike', 'tarball', 194_000, () => tarball('turnpike')],

@@ -52,7 +52,7 @@ consoleSuite('keys and usage at the console', (given) => {
     await page.getByText('Budget, models, end and more').click()
     await page.getByRole('button', { name: 'Make key' }).click()
     await page.locator('[name="budget.usd"]:focus').fill('12.5')
-    await page.getByLabel('The budget is for').selectOption('each month')
+    await page.getByLabel('The budget is for').selectOption('month')
     await page.getByLabel('Models').fill('claude-sonnet-4-5, gpt-4o-mini')
     await page.getByLabel('End', { exact: true }).fill('2030-01-31T08:00')
     await inspect('console-new-key-limits')

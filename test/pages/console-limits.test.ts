@@ -43,7 +43,7 @@ consoleSuite(
         await dialog.getByText('The limits are changed.').waitFor()
       }
       await dialog.getByLabel('Budget in US dollars').fill('0.001')
-      await dialog.getByLabel('The budget is for').selectOption('each day')
+      await dialog.getByLabel('The budget is for').selectOption('day')
       expect(await sent('PATCH', save)).toEqual([{ budget: { usd: 0.001, per: 'day' } }])
       await dialog.getByText('$0 of $0.001 used today').waitFor()
       expect(await asksAs()).toBe(200)

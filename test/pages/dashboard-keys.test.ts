@@ -73,7 +73,7 @@ describe("keys at the dashboard, anybody's", needs(programs.chromium), () => {
     expect(listed).toContain('unsteady')
     expect(listed).not.toContain('fast')
     await dialog.getByLabel('Budget in US dollars').fill('0')
-    await dialog.getByLabel('The budget is for').selectOption('each month')
+    await dialog.getByLabel('The budget is for').selectOption('month')
     await save()
     await dialog.getByText('$0 of $0 used this month').waitFor()
     expect(await ask()).toBe('budget_exceeded')

@@ -89,14 +89,14 @@ export const BudgetFields = ({
     <Field label={`Budget${of} in US dollars`} name={`${name}.usd`} hint={hint}>
       {(ids) => <input {...ids} type="number" min={0} max={1_000_000} step="any" defaultValue={budget?.usd} />}
     </Field>
-    <Field label={`The budget${of} is for`} name={`${name}.per`} hint="Begins anew at 0:00 UTC.">
+    <Field label={`The budget${of} is for`} name={`${name}.per`}>
       {(ids) => (
         <select {...ids}>
           {(
             [
               ['', 'all time'],
-              ['month', 'each month'],
-              ['day', 'each day'],
+              ['month', 'each month (UTC)'],
+              ['day', 'each day (UTC)'],
             ] as const
           ).map(([per, text]) => (
             <option key={per} value={per} selected={per === (budget?.per ?? '')}>
