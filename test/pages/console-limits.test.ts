@@ -73,7 +73,7 @@ consoleSuite(
       await dialog.getByText('Budget, models, end and more').click()
       await dialog.getByLabel('Models').fill('gpt-4o-mini,')
       await dialog.getByRole('button', { name: 'Remove gpt-4o-mini' }).waitFor()
-      await dialog.getByLabel('Models').pressSequentially('gpt-4o claude-sonnet-4-5')
+      await dialog.getByLabel('Models').pressSequentially('gpt-4o,claude-sonnet-4-5')
       await dialog.getByLabel('Models').press('Enter')
       await dialog.getByRole('button', { name: 'Remove gpt-4o', exact: true }).press('Enter')
       await dialog.locator('[name=models]:focus').waitFor()

@@ -12,9 +12,9 @@ const form = (...fields: [string, string][]): FormData => {
 }
 
 const key = {
-  name: 'app',
+  name: 'app ',
   rate_limit: 60,
-  models: ['fast', 'gpt-4o'],
+  models: ['fast', 'a group, of ours'],
   budget: { usd: 5, per: 'day' as const },
   end_users: { required: true as const, budget: { usd: 1 }, rate_limit: 5 },
   expires_at: '2030-01-31T08:15:42.123Z',
@@ -24,7 +24,7 @@ const asShown: [string, string][] = [
   ['rateLimit', '60'],
   ['tokenLimit', ''],
   ['models', 'fast'],
-  ['models', 'gpt-4o'],
+  ['models', 'a group, of ours'],
   ['models', ''],
   ['budget.usd', '5'],
   ['budget.per', 'day'],
@@ -56,13 +56,18 @@ it.each([
   [{ 'budget.per': '' }, { budget: { usd: 5 } }],
   [{ 'budget.usd': '' }, { budget: null }],
   [{ 'budget.usd': '0' }, { budget: { usd: 0, per: 'day' } }],
-  [{ models: '' }, { models: null }],
-  [{ models: 'a, b a' }, { models: ['a', 'b'] }],
+  [{ models: undefined }, { models: null }],
+
   [{ endUsers: undefined }, { endUsers: null }],
   [{ 'endUsers.required': undefined, 'endUsers.budget.usd': '', 'endUsers.rate_limit': '' }, { endUsers: {} }],
   [{ expiresAt: '' }, { expiresAt: null }],
   [{ expiresAt: '2031-02-03T04:05' }, { expiresAt: new Date('2031-02-03T04:05').toISOString() }],
 ])('sends of %j only what changes', (changes, expected) => expect(changesIn(asChanged(changes))).toEqual(expected))
+
+it('adds what is being typed to the models that were chosen', () => {
+  const typed = form(...asShown.slice(0, 5), ['models', ' b, fast,c d,'])
+  expect(keyIn(typed).models).toEqual(['fast', 'a group, of ours', 'b', 'c d'])
+})
 
 it('has null for what is left empty', () =>
   expect(keyIn(form(['name', 'x'], ['rateLimit', '60']))).toEqual({

@@ -52,8 +52,8 @@ const rulesOf = ({ required, budget, rate_limit }: Loose<EndUserRules>): EndUser
   ...(rate_limit !== undefined && { rate_limit }),
 })
 
-/** Names of models with commas or space between them. */
-export const modelsIn = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
+/** Names of models and groups with commas between them. */
+export const modelsIn = (text: string): string[] => text.split(',').flatMap((name) => name.trim() || [])
 
 /** A time of ISO 8601 as a field of the type `datetime-local` has it: by the reader's clock, to the minute. */
 export function localTime(iso: string): string {
@@ -64,7 +64,9 @@ export function localTime(iso: string): string {
 /** The body that a form of a key says; null = no such limit. */
 export function keyIn(fields: FormData) {
   const end = textOf(fields, 'expiresAt')
-  const models = [...new Set(fields.getAll('models').flatMap((text) => modelsIn(String(text))))]
+  // What was added, and last what is still being typed.
+  const chosen = fields.getAll('models').map(String)
+  const models = [...new Set([...chosen.slice(0, -1), ...modelsIn(chosen.at(-1) ?? '')])]
   const rules = {
     ...(fields.has('endUsers.required') && { required: true as const }),
     budget: budgetIn(fields, 'endUsers.budget') ?? undefined,
@@ -86,7 +88,7 @@ export type KeyBody = ReturnType<typeof keyIn>
 
 /** The body that says what a key has, as {@link keyIn} of the form that shows it. */
 export const keyBodyOf = (key: KeySettings): KeyBody => ({
-  name: key.name,
+  name: key.name.trim(),
   rateLimit: key.rate_limit,
   tokenLimit: key.token_limit ?? null,
   models: key.models ?? null,

@@ -44,7 +44,7 @@ export const BudgetUse = (props: BudgetUseProps) => (
   </div>
 )
 
-/** A limit that is a whole number from 1 on. @param hint what an empty field means; default that it cannot be empty */
+/** A limit that is a whole number from 1 on. @param hint what an empty field means */
 export const LimitField = ({
   label,
   name,
@@ -121,8 +121,8 @@ export function ModelsField({
   const [typed, type] = useState('')
   const field = useRef<HTMLInputElement>(null)
   const listId = useId()
-  const add = (text: string): void => {
-    choose([...new Set([...chosen, ...modelsIn(text)])])
+  const add = (names: readonly string[]): void => {
+    choose([...new Set([...chosen, ...names])])
     type('')
   }
   return (
@@ -161,15 +161,15 @@ export function ModelsField({
             autocomplete="off"
             onInput={(event) => {
               const { value } = event.currentTarget
-              // A suggestion that is chosen is added as it is; what is typed, by a comma or a space after it.
-              const isChosen = event.inputType === 'insertReplacementText' && known.includes(value)
-              if (isChosen || /[\s,]$/.test(value)) add(value)
+              // A suggestion that is chosen is added at once; what is typed, by a comma after it.
+              if (event.inputType === 'insertReplacementText' && known.includes(value)) add([value])
+              else if (value.endsWith(',')) add(modelsIn(value))
               else type(value)
             }}
             onKeyDown={(event) => {
               if (event.key !== 'Enter' || typed === '') return
               event.preventDefault()
-              add(typed)
+              add(modelsIn(typed))
             }}
           />
           <datalist id={listId}>
