@@ -36,12 +36,18 @@ consoleSuite(
   'threat 23: what users and models write is text in the console',
   (given) => {
     it('in names of files, keys, sessions and users', async () => {
-      const { page, person, open, faults } = given()
+      const { page, person, open, faults, server } = given()
       const { client } = person
+      const { key } = await client.post('/api/keys', { body: { name: 'app', endUsers: {} } })
       for (const [i, text] of single.entries()) {
         const name = text.slice(0, 200)
         await client.upload(new Blob([text], { type: 'text/html' }), { fields: { displayName: name } })
-        await client.post('/api/keys', { body: { name } })
+        await client.post('/api/keys', { body: { name, models: [name] } })
+        await fetch(`${server.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+          body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: '.' }], user: text }),
+        })
         await client.post('/api/sessions', { body: { label: name } })
         const email = `u${i}-${person.id}@example.org`
         await client.post('/api/users', { body: { email, password: PASSWORD, firstName: name, lastName: name } })
@@ -60,8 +66,16 @@ consoleSuite(
       }
       await open('/keys', 'Keys')
       await page.getByRole('rowheader', { name: payloads[0]!, exact: true }).waitFor()
-      await page.getByRole('button', { name: `Revoke ${payloads[1]}` }).click()
-      await page.getByRole('dialog').getByText(payloads[1]!).waitFor()
+      await page.getByRole('button', { name: payloads[1]!, exact: true }).click()
+      await page.getByRole('button', { name: `Remove ${payloads[1]}` }).waitFor()
+      await page.getByRole('button', { name: 'Revoke' }).click()
+      await page.getByRole('dialog', { name: 'Revoke the key?' }).getByText(payloads[1]!).waitFor()
+      await page.keyboard.press('Escape')
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'app', exact: true }).click()
+      await page.getByRole('button', { name: payloads[0]!, exact: true }).last().click()
+      await page.getByRole('dialog', { name: payloads[0]! }).getByText('First seen').waitFor()
+      await page.keyboard.press('Escape')
       await page.keyboard.press('Escape')
       await open('/usage', 'Usage')
       await page.getByRole('table', { name: 'Sessions' }).getByText(payloads[0]!, { exact: true }).waitFor()

@@ -58,7 +58,7 @@ consoleSuite(
       const dialog = page.getByRole('dialog', { name: email() })
       await dialog.getByLabel('Role').selectOption('developer')
       await dialog.getByLabel('Last name').fill('Hopper')
-      await dialog.getByRole('button', { name: 'Save' }).click()
+      await dialog.getByRole('button', { name: 'Save', exact: true }).click()
       await dialog.getByText('Saved.').waitFor()
       expect(await users()).toMatchObject([{ role: 'developer', last_name: 'Hopper', first_name: '<b>Grace</b>' }])
       expect(await dialog.getByLabel('Role').inputValue()).toBe('developer')
@@ -77,7 +77,7 @@ consoleSuite(
       await dialog.getByText('Is user now, by their own choice.').waitFor()
       expect(await dialog.getByLabel('Role').inputValue()).toBe('developer')
       const save = async (): Promise<void> => {
-        await dialog.getByRole('button', { name: 'Save' }).click()
+        await dialog.getByRole('button', { name: 'Save', exact: true }).click()
         await dialog.getByText('Saved.').waitFor()
       }
       await dialog.getByLabel('Last name').fill('Murray Hopper')

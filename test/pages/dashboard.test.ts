@@ -217,9 +217,10 @@ describe('the dashboard', needs(programs.chromium), () => {
       const { page } = visitor
       const { key } = await server.send<{ key: string }>('POST', '/api/keys', { name: 'to be revoked' })
       await goTo(page, 'Keys')
-      await page.getByRole('button', { name: 'Revoke to be revoked' }).click()
+      await page.getByRole('button', { name: 'to be revoked' }).click()
+      await page.getByRole('button', { name: 'Revoke', exact: true }).click()
       await page.getByRole('button', { name: 'Cancel' }).click()
-      await page.getByRole('button', { name: 'Revoke to be revoked' }).click()
+      await page.getByRole('button', { name: 'Revoke', exact: true }).click()
       await page.getByRole('button', { name: 'Revoke the key' }).click()
       await page.getByRole('row', { name: 'to be revoked' }).getByText('revoked', { exact: true }).waitFor()
       const id = await server.chat({}, key)

@@ -32,6 +32,7 @@ worldSuite('end users', (world) => {
     expect(all.map((one) => one.id).toSorted()).toEqual(ids.toSorted())
     expect(all[0]).toEqual({
       id: all[0]!.id,
+      budget_used_usd: expect.any(Number) as number,
       created_at: aTime,
       requests: 1,
       prompt_tokens: expect.any(Number) as number,

@@ -2,6 +2,9 @@ import type { Schemas } from '@turnpike/client'
 import type { Column } from '@turnpike/ui'
 import {
   Ago,
+  BudgetBar,
+  budgetRest,
+  budgetUse,
   Copy,
   count,
   Dialog,
@@ -15,6 +18,7 @@ import {
   numberColumn,
   Page,
   Panel,
+  plural,
   route,
   Segmented,
   setQuery,
@@ -44,11 +48,20 @@ const periods = [
 
 /** What the user has left. */
 function Balance() {
-  const data = useData((signal) => turnpike.get('/api/account/balance', { signal }), [])
+  const data = useData(
+    (signal) =>
+      Promise.all([turnpike.get('/api/account/balance', { signal }), turnpike.get('/api/account', { signal })]),
+    [],
+  )
   return (
     <Loaded data={data}>
-      {({ credit_coins: left }) => (
+      {([{ credit_coins: left }, { budget, budget_used_usd: used }]) => (
         <dl class="figures">
+          {budget && (
+            <Figure name="Budget left" value={budgetRest({ budget, used })} detail={budgetUse({ budget, used })}>
+              <BudgetBar budget={budget} used={used} />
+            </Figure>
+          )}
           <Figure
             name="Credits"
             value={credits(left)}
@@ -96,7 +109,7 @@ function KeysUsage() {
             <>
               <Table caption="What keys used" columns={keyColumns} rows={keys} rowKey={({ id }) => id} sorted={4} />
               <p class="foot muted small number">
-                Together {count(requests)} requests, {count(total_tokens)} tokens, {usd(cost_usd)}
+                Together {plural(requests, 'request')}, {count(total_tokens)} tokens, {usd(cost_usd)}
               </p>
             </>
           )

@@ -59,6 +59,7 @@ export { completionClasses, measureClasses, promptClasses, unitClasses } from '.
 export { tokensOf } from './prices/cost.js'
 export { pricesBefore } from './prices/own-prices.js'
 export { undated } from './prices/price-table.js'
+export { budgetUsed, keyBudget, userBudget } from './entities/budgets.js'
 export { endUserBudget, endUserId, firstIdOf, isEndUserId } from './entities/end-users.js'
 export { Budget, budgetOf, NewBudget } from './schemas/budget.js'
 export { CustomToolCall, jsonObject } from './schemas/chat.js'

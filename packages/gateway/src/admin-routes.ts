@@ -46,7 +46,7 @@ export const conventionRoutes = ({ router, kv, keys, ledger, events, stopping, n
   route('POST', '/admin/balancer/simulate', adminBalancerSimulate(router), { convention: true }),
   route('GET', '/admin/usage', adminUsage(kv, ledger, now), { convention: true }),
   route('GET', '/admin/usage/hours', adminUsageHours(kv, ledger, now), { convention: true }),
-  route('GET', '/admin/keys', adminKeys(kv, keys), { convention: true }),
+  route('GET', '/admin/keys', adminKeys(kv, keys, ledger), { convention: true }),
   route('DELETE', '/admin/keys/{id}', adminKeysRevoke(keys, now), { status: 204, convention: true }),
   route('GET', '/admin/audit', adminAudit(kv), { convention: true }),
   ...(events ? [route('GET', '/admin/events', adminEvents(events, stopping), { convention: true })] : []),

@@ -10,7 +10,7 @@ import type {
   TokensOf,
   UsageLedger,
 } from '@turnpike/core'
-import { endUserBudget, firstIdOf, tokenLimit } from '@turnpike/core/internal'
+import { endUserBudget, firstIdOf, keyBudget, tokenLimit, userBudget } from '@turnpike/core/internal'
 import type { Caller, UserCaller } from './caller.js'
 import { hasLimits, hasUser } from './caller.js'
 import { forbidden } from './errors.js'
@@ -49,12 +49,8 @@ export const isLimited = ({ key, user }: UserCaller, balancePolicy: BalancePolic
 
 /** The budgets that apply to a request. */
 export function budgetsOf({ key, user }: UserCaller, endUser: EndUser | undefined): LimitOf[] {
-  const budgets: LimitOf[] = []
-  if (key?.budget) budgets.push({ of: 'key', id: firstIdOf(key), budget: key.budget })
-  if (user.budget) budgets.push({ of: 'user', id: user.id, budget: user.budget })
-  const ofEndUser = endUser && endUserBudget(endUser, key!)
-  if (ofEndUser) budgets.push(ofEndUser)
-  return budgets
+  const budgets = [key && keyBudget(key), userBudget(user), endUser && endUserBudget(endUser, key!)]
+  return budgets.filter((budget) => budget !== undefined)
 }
 
 /** The limits of tokens a minute that apply to a request; undefined where there are none. */

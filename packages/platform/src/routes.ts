@@ -59,7 +59,7 @@ export function platformRoutes(
           route('GET', '/.well-known/jwks.json', jwks(sessions), ours),
         ]
       : []),
-    route('GET', '/api/account', accountGet(), ours),
+    route('GET', '/api/account', accountGet(users), ours),
     route('DELETE', '/api/account', accountRemove(users), gone),
     route('PATCH', '/api/account/role', accountRole(users, sessions), ours),
     route('GET', '/api/account/balance', ownBalance(balances), ours),

@@ -47,6 +47,8 @@ export const User = v.object({
   provider: v.string(),
   /** Limit on the cost of the user's requests; absent = none. */
   budget: v.optional(Budget),
+  /** What was spent of it, in its day or month; absent in lists and after changes. */
+  budget_used_usd: v.optional(v.number()),
   /** Tokens per minute of the user's requests; absent = any number. */
   token_limit: v.optional(count),
   deleted_at: nullableTime,
@@ -145,6 +147,8 @@ const EndUserRules = v.object({
 export const EndUser = v.object({
   id: v.string(),
   budget: v.optional(Budget),
+  /** What was spent of the budget, this one or the key's, in its day or month; absent where there is none. */
+  budget_used_usd: v.optional(v.number()),
   rate_limit: v.optional(count),
   created_at: time,
   requests: count,
@@ -154,7 +158,7 @@ export const EndUser = v.object({
   cost_usd: v.number(),
 })
 
-/** spec.md, "GatewayKey". `key` is shown once, when it is created; the time of the last use in lists. Limits that a key does not have are absent. */
+/** spec.md, "GatewayKey". `key` is shown once, when it is created; the time of the last use and what was spent of the budget in lists. Limits that a key does not have are absent. */
 export const GatewayKey = v.object({
   id,
   name: v.string(),
@@ -165,6 +169,8 @@ export const GatewayKey = v.object({
   /** The allowed models, each as an id, as `provider/id` or as the name of a group. */
   models: v.optional(v.array(v.string())),
   budget: v.optional(Budget),
+  /** What was spent of it, in its day or month. */
+  budget_used_usd: v.optional(v.number()),
   /** What its end users may have; absent = they are not told apart. */
   end_users: v.optional(EndUserRules),
   expires_at: v.optional(time),

@@ -1,11 +1,13 @@
-import { Dialog, Field, Form, textOf, useAction } from '@turnpike/ui'
+import { Dialog, Field, Folded, Form, textOf, useAction } from '@turnpike/ui'
 import { turnpike } from '../turnpike.js'
 import { UserFields, userOf } from './user-fields.js'
+import { UserLimitFields, userLimitsIn } from './user-limits.js'
 
 export function NewUser({ onMade, onClose }: { onMade: (done: string) => void; onClose: () => void }) {
   const make = useAction(async (fields: FormData) => {
     const [email, password] = [textOf(fields, 'email'), String(fields.get('password'))]
-    await turnpike.post('/api/users', { body: { email, ...(password && { password }), ...userOf(fields) } })
+    const body = { email, ...(password && { password }), ...userOf(fields), ...userLimitsIn(fields) }
+    await turnpike.post('/api/users', { body })
     onClose()
     onMade(`${email} can use Turnpike now.`)
   })
@@ -21,6 +23,9 @@ export function NewUser({ onMade, onClose }: { onMade: (done: string) => void; o
           )}
         </Field>
         <UserFields />
+        <Folded summary="Budget and tokens per minute">
+          <UserLimitFields />
+        </Folded>
       </Form>
     </Dialog>
   )

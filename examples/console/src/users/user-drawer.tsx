@@ -6,6 +6,7 @@ import type { User } from '../turnpike.js'
 import { account, turnpike } from '../turnpike.js'
 import { Balance } from './balance.js'
 import { UserFields, userOf } from './user-fields.js'
+import { UserLimits } from './user-limits.js'
 
 const UserFacts = ({ user }: { user: User }) => (
   <Facts
@@ -41,6 +42,7 @@ function Details({ user, onChange }: { user: User; onChange: OnChange }) {
         </Field>
         <UserFields user={user} />
       </Form>
+      <UserLimits user={user} onChange={onChange} />
       <Balance userId={user.id} isDeleted={false} />
       <UserFacts user={user} />
       <ErrorNotice error={remove.error} />

@@ -973,6 +973,7 @@ export interface components {
                     /** @enum {string} */
                     per?: "day" | "month";
                 };
+                budget_used_usd?: number;
                 end_users?: {
                     /** @constant */
                     required?: true;

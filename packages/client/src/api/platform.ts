@@ -945,6 +945,7 @@ export interface components {
                 /** @enum {string} */
                 per?: "day" | "month";
             };
+            budget_used_usd?: number;
             token_limit?: number;
             deleted_at: string | null;
             /** Format: date-time */
@@ -1035,6 +1036,7 @@ export interface components {
                 /** @enum {string} */
                 per?: "day" | "month";
             };
+            budget_used_usd?: number;
             end_users?: {
                 /** @constant */
                 required?: true;
@@ -1360,6 +1362,7 @@ export interface components {
                 /** @enum {string} */
                 per?: "day" | "month";
             };
+            budget_used_usd?: number;
             rate_limit?: number;
             /** Format: date-time */
             created_at: string;

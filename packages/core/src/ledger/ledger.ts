@@ -52,6 +52,8 @@ export interface UsageLedger {
   sweep(olderThanMs: number): Promise<number>
   /** The use of a limit: of a budget in the current day or month, or in total. */
   used(limit: LimitOf): Promise<BudgetUse>
+  /** Like `used`, for several limits, in their order. */
+  usedOfMany(limits: LimitOf[]): Promise<BudgetUse[]>
   /** Sums over all time, in one read. */
   totals(of: TotalOf, id: string): Promise<UsageTotals>
   /** Like `totals`, for several ids, in their order. */

@@ -208,6 +208,11 @@ export function usageLedger(
     async used(limit) {
       return useOf(limit, (await kv.get<Fields>(limitKey(limit, now())))?.value)
     },
+    async usedOfMany(limits) {
+      if (limits.length === 0) return []
+      const entries = await kv.getMany<Fields>(limits.map((limit) => limitKey(limit, now())))
+      return limits.map((limit, i) => useOf(limit, entries[i]?.value))
+    },
     async totals(of, id) {
       return totalsOf((await kv.get<Fields>(totalKey(of, id)))?.value)
     },

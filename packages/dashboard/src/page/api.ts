@@ -27,6 +27,9 @@ function storeToken(given: string): void {
   }
 }
 
+/** Whether somebody is signed in at the platform: tokens and keys are for the gateway only. */
+export const hasSession = (): boolean => token === ''
+
 /** Sends a request to a path relative to the place where the gateway is mounted. @throws PlatformError */
 export async function send(
   path: string,

@@ -7,13 +7,13 @@ import type { UserOperations } from './users.js'
 import { userView } from './users.js'
 
 /** GET /api/account */
-export const accountGet = () =>
+export const accountGet = (users: UserOperations) =>
   operation({
     id: 'account.get',
     summary: 'The user who is signed in.',
     access: 'user',
     output: User,
-    run: (caller) => userView(caller!.user),
+    run: async (caller) => ({ ...userView(caller!.user), ...(await users.budgetUsed(caller!.user)) }),
   })
 
 /** PATCH /api/account/role: up to the highest role that an administrator granted (ruling 58). The last administrator does not step down. */

@@ -34,7 +34,7 @@ export const endUsersList = (keys: KeyOperations) =>
     run: (caller, { params: { id }, query }, call) =>
       jsonArray(query, call, async (page) => {
         const { items, next } = found('key', await keys.endUsers(caller!.user.id, id, page))
-        return { items: items.map(({ endUser, totals }) => view(endUser, totals)), next }
+        return { items: items.map(({ endUser, totals, used }) => ({ ...view(endUser, totals), ...used })), next }
       }),
   })
 

@@ -10,7 +10,18 @@ import type {
   User,
 } from '@turnpike/core'
 import { DEFAULT_RATE_LIMIT, getUser } from '@turnpike/core'
-import { afterTurn, endUserId, CALLS_AT_ONCE, hourOf, invalid, isUuid, unauthenticated } from '@turnpike/core/internal'
+import {
+  afterTurn,
+  budgetUsed,
+  CALLS_AT_ONCE,
+  endUserBudget,
+  endUserId,
+  hourOf,
+  invalid,
+  isUuid,
+  keyBudget,
+  unauthenticated,
+} from '@turnpike/core/internal'
 import { jsonArray, jsonList, Paging, whole } from '@turnpike/http'
 import * as v from 'valibot'
 import { MOST_OVERLAP_S } from '../conventions.js'
@@ -71,14 +82,25 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logsOwn,
         throw (await getUser(kv, userId)) ? error : unauthenticated()
       }
     },
-    list: (userId: string, page?: PageOptions) => keys.list(userId, page),
+    /** A page of a user's keys, newest first, with the last use of each and what was spent of the budget. */
+    async list(userId: string, page?: PageOptions) {
+      const { items, next } = await keys.list(userId, page)
+      const used = await budgetUsed(ledger, items.map(keyBudget))
+      return { items: items.map((key, i) => ({ ...key, ...used[i] })), next }
+    },
     /** A page of the end users of a key of the user, with what each has used; null where the user has no such key. */
     async endUsers(userId: string, id: string, page?: PageOptions) {
       const key = await ownKey(userId, id)
       if (!key) return null
       const { items, next } = await keys.endUsers.list(key, page)
-      const totals = await ledger.totalsOfMany('end_user', items.map(endUserId))
-      return { items: items.map((endUser, i) => ({ endUser, totals: totals[i]! })), next }
+      const [totals, used] = await Promise.all([
+        ledger.totalsOfMany('end_user', items.map(endUserId)),
+        budgetUsed(
+          ledger,
+          items.map((endUser) => endUserBudget(endUser, key)),
+        ),
+      ])
+      return { items: items.map((endUser, i) => ({ endUser, totals: totals[i]!, used: used[i]! })), next }
     },
     /** Changes the limits of an end user of a key of the user; null where there is none. */
     async updateEndUser(userId: string, id: string, endUser: string, change: EndUserChange) {
@@ -206,7 +228,12 @@ export const keysList = (keys: KeyOperations) =>
     run: (caller, { query }, call) =>
       jsonArray(query, call, async (page) => {
         const { items, next } = await keys.list(caller!.user.id, page)
-        return { items: items.map((key) => ({ ...keyView(key), last_used_at: key.last_used_at })), next }
+        const view = ({ last_used_at, budget_used_usd: used, ...key }: (typeof items)[number]) => ({
+          ...keyView(key),
+          last_used_at,
+          ...(used !== undefined && { budget_used_usd: used }),
+        })
+        return { items: items.map(view), next }
       }),
   })
 

@@ -10,7 +10,7 @@ import {
   updateUser,
 } from '@turnpike/core'
 import type { User as StoredUser } from '@turnpike/core'
-import { Email, highestOwnRole, invalid, uuidv7 } from '@turnpike/core/internal'
+import { budgetUsed, Email, highestOwnRole, invalid, userBudget, uuidv7 } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { found, notFound } from '../errors.js'
@@ -32,7 +32,7 @@ export type UserInput = Partial<UserFields> & {
 export type SelfRole = Exclude<Role, 'admin'>
 
 /** What can be done with users, without HTTP. */
-export function userOperations({ kv, keys, sessions, selfRole, logsOwn, now }: Parts) {
+export function userOperations({ kv, keys, ledger, sessions, selfRole, logsOwn, now }: Parts) {
   /** Ends what a user has open: the sign-ins and gateway keys. */
   const revoke = async (id: string, act: Act): Promise<void> => {
     await sessions?.signOutUser(id)
@@ -56,6 +56,8 @@ export function userOperations({ kv, keys, sessions, selfRole, logsOwn, now }: P
       return user
     },
     get: (id: string) => getUser(kv, id, { deleted: true }),
+    /** What was spent of the user's budget, as a field; none where there is no budget. */
+    budgetUsed: async (user: StoredUser) => (await budgetUsed(ledger, [userBudget(user)]))[0]!,
     find: (email: string) => findUserByEmail(kv, email, { deleted: true }),
     list: (page?: Parameters<typeof listUsers>[1]) => listUsers(kv, page),
     /**
@@ -185,7 +187,10 @@ export const usersGet = (users: UserOperations) =>
     params: IdParams,
     output: User,
     errors: [404],
-    run: async (_, { params: { id } }) => userView(found('user', await users.get(id))),
+    async run(_, { params: { id } }) {
+      const user = found('user', await users.get(id))
+      return { ...userView(user), ...(await users.budgetUsed(user)) }
+    },
   })
 
 /** PATCH /api/users/{id} */

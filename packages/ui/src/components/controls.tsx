@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
+import { Fault } from '../field-fault.js'
 import { Close, Dark, Light, SystemTheme } from '../icons.js'
 import { nextTheme, themeNames } from '../stored-theme.js'
 import { theme } from '../theme.js'
@@ -7,20 +8,28 @@ import { Icon } from './icon.js'
 
 const themeIcons = { '': SystemTheme, dark: Dark, light: Light }
 
-/** A control with its label. */
+/** A control with its label, and below it a hint, or what is wrong there. */
 export function Field({
   label,
   hint,
-  error,
+  name,
   children,
 }: {
   label: string
   hint?: string | undefined
-  error?: string | undefined
-  children: (ids: { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean }) => JSX.Element
+  /** The name of the control, by which the API calls the field: an error that begins with it appears here. */
+  name?: string
+  children: (ids: {
+    id: string
+    name: string | undefined
+    'aria-describedby': string | undefined
+    'aria-invalid': boolean
+  }) => JSX.Element
 }) {
   const id = useId()
   const noteId = `${id}-note`
+  const fault = useContext(Fault)
+  const error = name !== undefined && fault?.name === name ? fault.text : undefined
   const note = error ?? hint
   return (
     <div class="field">
@@ -29,11 +38,12 @@ export function Field({
       </span>
       {children({
         id,
+        name,
         'aria-describedby': note === undefined ? undefined : noteId,
         'aria-invalid': error !== undefined,
       })}
       {note !== undefined && (
-        <span id={noteId} class="small muted">
+        <span id={noteId} class={`small ${error === undefined ? 'muted' : 'fault'}`}>
           {note}
         </span>
       )}
@@ -44,16 +54,18 @@ export function Field({
 /** A check box with its label beside it. */
 export const Check = ({
   label,
+  name,
   checked,
   onChange,
 }: {
   label: string
+  name?: string
   checked: boolean
   onChange: (checked: boolean) => void
 }) => (
   <label class="field check">
     <span>{label}</span>
-    <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />
+    <input type="checkbox" name={name} checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />
   </label>
 )
 

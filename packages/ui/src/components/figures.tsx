@@ -53,8 +53,8 @@ export const Figure = ({
 )
 
 /** A share from 0 to 1 as a bar; the figure stands beside it in words. */
-export const Bar = ({ share }: { share: number }) => (
-  <span class="bar" aria-hidden="true">
+export const Bar = ({ share, tone = '' }: { share: number; tone?: '' | 'amber' | 'danger' }) => (
+  <span class={`bar ${tone}`} aria-hidden="true">
     <span style={{ width: `${Math.min(1, share) * 100}%` }} />
   </span>
 )

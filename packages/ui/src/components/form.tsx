@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { Fault, faultOf } from '../field-fault.js'
 import type { Action } from '../use-action.js'
 import { ErrorNotice } from './loaded.js'
 
@@ -26,8 +28,21 @@ export const ActionButton = ({
   </button>
 )
 
-/** A form whose fields an action takes, with why that failed. */
-export const Form = ({
+/** Fields of a form that few need. */
+export const Folded = ({ summary, children }: { summary: string; children: ComponentChildren }) => (
+  // A field that is wrong can be pointed at only where it is shown.
+  <details onInvalidCapture={(event) => (event.currentTarget.open = true)}>
+    <summary>{summary}</summary>
+    <div class="stack">{children}</div>
+  </details>
+)
+
+/** The field of a form with a name, as far as it is shown. */
+const fieldOf = (form: HTMLFormElement, name: string): HTMLInputElement | undefined =>
+  ([...form.elements] as HTMLInputElement[]).find((one) => one.name === name && one.type !== 'hidden')
+
+/** A form whose fields an action takes, with why that failed: beside the field that the error names, which gets the focus, or else below. */
+export function Form({
   action,
   label,
   done,
@@ -39,26 +54,36 @@ export const Form = ({
   /** What is said once it has succeeded, such as `Saved.`, where the form stays. */
   done?: string
   children: ComponentChildren
-}) => (
-  <form
-    class="stack"
-    onSubmit={(event) => {
-      event.preventDefault()
-      action.run(new FormData(event.currentTarget))
-    }}
-  >
-    {children}
-    <ErrorNotice error={action.error} />
-    <div class="row end">
-      <span class="muted small" role="status">
-        {action.done && done}
-      </span>
-      <ActionButton action={action} class="primary">
-        {action.busy ? `${label}…` : label}
-      </ActionButton>
-    </div>
-  </form>
-)
-
-/** The text of a field, without space around it. */
-export const textOf = (fields: FormData, name: string): string => String(fields.get(name) ?? '').trim()
+}) {
+  const { error } = action
+  const form = useRef<HTMLFormElement>(null)
+  const names = ([...(form.current?.elements ?? [])] as HTMLInputElement[]).map(({ name }) => name)
+  const fault = faultOf(error, names)
+  useEffect(() => {
+    const field = fault && fieldOf(form.current!, fault.name)
+    // What is folded cannot have the focus.
+    field?.closest('details')?.setAttribute('open', '')
+    field?.focus()
+  }, [error])
+  return (
+    <form
+      ref={form}
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        action.run(new FormData(event.currentTarget))
+      }}
+    >
+      <Fault.Provider value={fault}>{children}</Fault.Provider>
+      <ErrorNotice error={fault ? undefined : error} />
+      <div class="row end">
+        <span class="muted small" role="status">
+          {action.done && done}
+        </span>
+        <ActionButton action={action} class="primary">
+          {action.busy ? `${label}…` : label}
+        </ActionButton>
+      </div>
+    </form>
+  )
+}

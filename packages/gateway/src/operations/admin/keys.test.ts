@@ -50,6 +50,7 @@ describe('GET /admin/keys', () => {
         revoked: true,
         expires_at: '2030-01-01T00:00:00.000Z',
         ...limits,
+        budget_used_usd: 0,
         created_at: '2026-01-02T00:00:01.000Z',
         ...never,
       },

@@ -1,5 +1,5 @@
-import type { GatewayKeys, KV } from '@turnpike/core'
-import { Budget, isUuid, userEntries } from '@turnpike/core/internal'
+import type { GatewayKeys, KV, UsageLedger } from '@turnpike/core'
+import { Budget, budgetUsed, isUuid, keyBudget, userEntries } from '@turnpike/core/internal'
 import { Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { actorOf } from '../../caller.js'
@@ -32,6 +32,8 @@ export const KeyList = v.object({
       models: v.optional(v.array(v.string())),
       /** Limit on the cost of its requests; absent = none. */
       budget: v.optional(Budget),
+      /** What was spent of it, in its day or month; absent where there is none. */
+      budget_used_usd: v.optional(v.number()),
       /** What its end users may have; absent = they are not told apart. */
       end_users: v.optional(
         v.object({
@@ -51,7 +53,7 @@ export const KeyList = v.object({
 export type KeyList = v.InferOutput<typeof KeyList>
 
 /** GET /admin/keys */
-export const adminKeys = (kv: KV, keys: GatewayKeys) =>
+export const adminKeys = (kv: KV, keys: GatewayKeys, ledger: UsageLedger) =>
   operation({
     id: 'admin.keys',
     summary: 'Lists the gateway keys of all users, newest first, without their values.',
@@ -60,14 +62,17 @@ export const adminKeys = (kv: KV, keys: GatewayKeys) =>
     output: KeyList,
     async run(_, { query }) {
       const { items, next } = await keys.list(null, query)
-      const owners = await userEntries(
-        kv,
-        items.map(({ user_id }) => user_id),
-      )
+      const [owners, used] = await Promise.all([
+        userEntries(
+          kv,
+          items.map(({ user_id }) => user_id),
+        ),
+        budgetUsed(ledger, items.map(keyBudget)),
+      ])
       const data = items.map((item, i) => {
         const { first_id: _, ...key } = item
         const { name, email, keys_suspended } = owners[i]?.value ?? {}
-        return { ...key, user: name || email || null, ...(keys_suspended && { suspended: true }) }
+        return { ...key, ...used[i], user: name || email || null, ...(keys_suspended && { suspended: true }) }
       })
       return { data, next }
     },
