@@ -56,14 +56,14 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 27_100, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 29_200, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 27_900, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import azure', 28_500, () => bundle('azure', 'providers/azure')],
+  ['providers', 'import anthropic', 27_500, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 29_600, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 28_400, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 28_900, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
-  ['providers', 'import bedrock', 35_500, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
-  ['providers', 'import vertex', 40_300, () => bundle('vertex', 'providers/vertex')],
-  ['providers', 'import preset', 28_500, () => bundle('preset', 'providers/presets')],
+  ['providers', 'import bedrock', 36_000, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import vertex', 40_700, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import preset', 29_000, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 14_100, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['gateway', 'import createGateway', 67_900, () => bundle('createGateway', 'gateway', ['node:*'])],
