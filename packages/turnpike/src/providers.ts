@@ -11,13 +11,8 @@ import {
   limitsOf,
   openai,
 } from '@turnpike/providers'
-import { azure } from '@turnpike/providers/azure'
-import { bedrock } from '@turnpike/providers/bedrock'
 import { preset } from '@turnpike/providers/presets'
-import { remoteContent } from '@turnpike/providers/remote-content'
-import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import type { ServiceAccountKey } from '@turnpike/providers/vertex'
-import { vertex } from '@turnpike/providers/vertex'
 import { ConfigError } from './config/faults.js'
 import type { Config } from './config/schema.js'
 import type { ProviderSettings } from './config/providers.js'
@@ -35,7 +30,16 @@ export const geminiAudio = {
   transcriptionModels: [...TRANSCRIPTION_MODELS, 'gemini-2.5-flash'],
 }
 
-const simulations = { openai: fakeOpenAI, anthropic: fakeAnthropic, google: fakeGoogle }
+/** The HTTP client that calls a vendor within this process. */
+async function simulate(vendor: 'openai' | 'anthropic' | 'google'): Promise<Transport> {
+  const { fakeOpenAI, fakeAnthropic, fakeGoogle } = await import('@turnpike/providers/testing')
+  const vendors = { openai: fakeOpenAI, anthropic: fakeAnthropic, google: fakeGoogle }
+  return vendors[vendor]({ remember: 0 }).transport
+}
+
+/** The option of families that do not fetch images themselves. */
+const fetching = async (fetchImages: boolean | undefined) =>
+  fetchImages ? { remoteContent: (await import('@turnpike/providers/remote-content')).remoteContent() } : {}
 
 /**
  * The key of a service account, which is given as it is, as JSON, or by the path of its file.
@@ -51,11 +55,15 @@ function serviceAccountOf(given: string | ServiceAccountKey): ServiceAccountKey 
   }
 }
 
-/** Makes a provider. @param prices tell of newer models. @throws Error that names the setting which is wrong */
-function create(settings: ProviderSettings, ownTransport: Transport, prices: PriceSource): Provider {
+/**
+ * Makes a provider. What only some configurations need is loaded here, and not by each start.
+ * @param prices tell of newer models
+ * @throws Error that names the setting which is wrong
+ */
+async function create(settings: ProviderSettings, ownTransport: Transport, prices: PriceSource): Promise<Provider> {
   const isSimulated = 'simulated' in settings && settings.simulated
   const connection = isSimulated
-    ? { apiKey: 'simulated', transport: simulations[settings.type]({ remember: 0 }).transport }
+    ? { apiKey: 'simulated', transport: await simulate(settings.type) }
     : { transport: ownTransport }
   const maxOutput = (model: string): number | undefined =>
     limitsOf('anthropic', model, prices.table().models)?.maxOutput
@@ -71,22 +79,28 @@ function create(settings: ProviderSettings, ownTransport: Transport, prices: Pri
     }
     case 'google': {
       const { type: _, simulated: __, fetchImages, audio = false, ...options } = given
-      const fetched = fetchImages ? { remoteContent: remoteContent() } : {}
-      return google({ ...options, ...connection, ...fetched, endpoints: googleEndpoints({ audio }) })
+      return google({
+        ...options,
+        ...connection,
+        ...(await fetching(fetchImages)),
+        endpoints: googleEndpoints({ audio }),
+      })
     }
     case 'azure': {
       const { type: _, ...options } = given
+      const { azure } = await import('@turnpike/providers/azure')
       return azure({ ...options, ...connection })
     }
     case 'bedrock': {
       const { type: _, ...options } = given
+      const { bedrock } = await import('@turnpike/providers/bedrock')
       return bedrock({ ...options, ...connection, maxOutput })
     }
     case 'vertex': {
       const { type: _, fetchImages, credentials, ...options } = given
       const account = credentials === undefined ? {} : { credentials: serviceAccountOf(credentials) }
-      const fetched = fetchImages ? { remoteContent: remoteContent() } : {}
-      return vertex({ ...options, ...connection, ...account, ...fetched, maxOutput })
+      const { vertex } = await import('@turnpike/providers/vertex')
+      return vertex({ ...options, ...connection, ...account, ...(await fetching(fetchImages)), maxOutput })
     }
     default: {
       const { type, ...options } = given
@@ -96,40 +110,42 @@ function create(settings: ProviderSettings, ownTransport: Transport, prices: Pri
 }
 
 /** The providers of a configuration that are not disabled. @throws Error with a line for each that cannot be made */
-export function createProviders(
+export async function createProviders(
   entries: readonly (Provider | ProviderSettings)[],
   transport: Transport,
   prices: PriceSource,
-): { providers: (Provider | Deployment)[]; simulated: boolean; audio: boolean } {
+): Promise<{ providers: (Provider | Deployment)[]; simulated: boolean; audio: boolean }> {
   const faults: string[] = []
   let simulated = true
   let audio = false
-  const providers = entries.flatMap((entry, i) => {
+  const providers: (Provider | Deployment)[] = []
+  for (const [i, entry] of entries.entries()) {
     if (isMade(entry)) {
       simulated = false
-      return entry
+      providers.push(entry)
+      continue
     }
-    if (entry.disabled) return []
+    if (entry.disabled) continue
     simulated &&= 'simulated' in entry && entry.simulated
     audio ||= entry.type === 'google' && entry.audio === true
     try {
       const { weight, requestsPerMinute, tokensPerMinute } = entry
-      return {
-        provider: create(entry, transport, prices),
+      providers.push({
+        provider: await create(entry, transport, prices),
         ...(weight !== undefined && { weight }),
         ...(requestsPerMinute !== undefined && { requestsPerMinute }),
         ...(tokensPerMinute !== undefined && { tokensPerMinute }),
-      }
+      })
     } catch (error) {
       faults.push(`providers[${i}]: ${(error as Error).message}`)
-      return []
     }
-  })
+  }
   if (faults.length > 0) throw new ConfigError(faults)
   if (providers.length === 0) throw new ConfigError(['providers must have one that is not disabled'])
   return { providers, simulated, audio }
 }
 
 /** Makes the providers of a configuration and calls none. @throws ConfigError with a line for each that cannot be made */
-export const checkProviders = ({ providers }: Config): void =>
-  void createProviders(providers, fetchTransport(), builtInPrices())
+export async function checkProviders({ providers }: Config): Promise<void> {
+  await createProviders(providers, fetchTransport(), builtInPrices())
+}

@@ -152,7 +152,7 @@ async function compose(config: Config, parts: Parts, before?: Composed): Promise
     before?.config.prices === config.prices
       ? before.prices
       : await openPrices(config.prices, (error) => onError(error, { prices: pricesName }))
-  const { providers, simulated, audio } = createProviders(config.providers, transport, prices)
+  const { providers, simulated, audio } = await createProviders(config.providers, transport, prices)
   const router = createRouter({ providers, prices, rateLimiter, ...routing })
   const {
     maxLoopDelayMs = 0,
