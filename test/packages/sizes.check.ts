@@ -66,7 +66,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['providers', 'import preset', 29_000, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 14_100, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 67_900, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 68_400, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
@@ -80,7 +80,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
   ['core', 'tarball', 206_000, () => tarball('core')],
   ['dashboard', 'tarball', 80_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 197_000, () => tarball('gateway')],
+  ['gateway', 'tarball', 199_000, () => tarball('gateway')],
   ['http', 'tarball', 103_000, () => tarball('http')],
   ['platform', 'tarball', 221_000, () => tarball('platform')],
   ['providers', 'tarball', 486_000, () => tarball('providers')],
