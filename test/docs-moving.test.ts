@@ -144,7 +144,7 @@ describe('docs/moving-from-portkey.md', () => {
   it('has a file with several keys of one provider', async () => {
     expect([blocks.length, files.length]).toEqual([1, 2])
     const config = await load(files[1]!)
-    checkProviders(config)
+    await checkProviders(config)
     expect(config).toMatchObject({
       providers: [
         { apiKey: 'sk-1', weight: 0.7 },

@@ -104,7 +104,10 @@ const identity = passwordAuth({
   now,
 })
 /** What the upload check says, by the name of the file. */
-const verdicts = { 'virus.txt': { refuse: 'The file has a virus' }, 'doubtful.txt': 'hold' }
+const verdicts = new Map([
+  ['virus.txt', { refuse: 'The file has a virus' }],
+  ['doubtful.txt', 'hold'],
+])
 const platform = createPlatform({
   kv,
   identity,
@@ -125,7 +128,7 @@ const platform = createPlatform({
   files: {
     blobs,
     secrets: FILE_SECRETS.split(','),
-    check: ({ display_name }) => verdicts[display_name] ?? 'accept',
+    check: ({ display_name }) => verdicts.get(display_name) ?? 'accept',
     directUrls: FILES_DIRECT_URLS === 'true',
     ...(TRASH_DAYS && { trashDays: Number(TRASH_DAYS) }),
     ...(FILES_PUBLIC_URL && { publicBase: FILES_PUBLIC_URL }),

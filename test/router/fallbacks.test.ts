@@ -77,7 +77,7 @@ describe.each([false, true])('the fallback of a group, streamed: %s', (stream) =
 
 it('does not call a fallback after the start of a stream', async () => {
   const refusal = (JSON.parse(filtered.body as string) as { error: object }).error
-  const gateway = await setUp(() => streamed(chunk('Hel'), `data: ${JSON.stringify({ error: refusal })}\n\n`))
+  const gateway = await setUp(() => streamed(chunk('Hel'), { error: refusal }))
   const text = await (await gateway.chat({ model: 'smart', stream: true })).text()
   expect(text).toContain('"Hel"')
   expect(text).not.toContain('[DONE]')
@@ -89,4 +89,142 @@ it('returns the refusal of a request for one model as it is', async () => {
   const response = await gateway.chat({ model: 'gpt-4o' })
   expect([response.status, await errorOf(response)]).toMatchObject([400, { code: 'invalid_body' }])
   expect(gateway.asked()).toEqual(['openai'])
+})
+
+/** Answers of which a filter left nothing, whole and as events, with the tokens that they report. */
+const withheld: Record<string, [whole: object, events: object[]]> = {
+  'a prompt that Gemini blocks': (() => {
+    const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: { promptTokenCount: 7 } }
+    return [blocked, [blocked]]
+  })(),
+  'an answer that Gemini withholds': (() => {
+    const usageMetadata = { promptTokenCount: 7, totalTokenCount: 7 }
+    const candidates = [{ index: 0, finishReason: 'SAFETY' }]
+    return [
+      { candidates, usageMetadata },
+      [{ candidates: [{ index: 0, content: { parts: [{ text: '' }] } }] }, { candidates, usageMetadata }],
+    ]
+  })(),
+  'an answer that Azure withholds': (() => {
+    const head = { id: 'x', created: 1, model: 'gpt-4o' }
+    const usage = { prompt_tokens: 7, completion_tokens: 0, total_tokens: 7 }
+    const choice = { index: 0, finish_reason: 'content_filter', content_filter_results: { hate: { filtered: true } } }
+    return [
+      { ...head, choices: [{ ...choice, message: { role: 'assistant', content: '' } }], usage },
+      [
+        { ...head, choices: [], prompt_filter_results: [{ prompt_index: 0 }] },
+        { ...head, choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] },
+        { ...head, choices: [{ ...choice, delta: {} }] },
+        { ...head, choices: [], usage },
+      ],
+    ]
+  })(),
+  'an answer that Claude declines': (() => {
+    const usage = { input_tokens: 7, output_tokens: 0 }
+    const message = { id: 'm', type: 'message', role: 'assistant', model: 'claude-haiku-4-5', content: [], usage }
+    return [
+      { ...message, stop_reason: 'refusal' },
+      [
+        { type: 'message_start', message },
+        { type: 'message_delta', delta: { stop_reason: 'refusal' }, usage },
+        { type: 'message_stop' },
+      ],
+    ]
+  })(),
+}
+const models = { Gemini: 'gemini-2.5-flash', Azure: 'gpt-4o', Claude: 'claude-haiku-4-5' }
+
+/** A group of a model with this answer, and a fallback of another family, or of its own. */
+async function withFilter(model: string, given: FakeAnswer, fallback: string | undefined, ofFallback?: FakeAnswer) {
+  const override = (own: string) => () => (own === fallback ? ofFallback : given)
+  const options = { apiKey: 'x' }
+  const router = createRouter({
+    providers: [
+      openai({ ...options, transport: fakeOpenAI({ override: override('gpt-4o') }).transport }),
+      google({ ...options, transport: fakeGoogle({ override: override('gemini-2.5-flash') }).transport }),
+      anthropic({ ...options, transport: fakeAnthropic({ override: override('claude-haiku-4-5') }).transport }),
+    ],
+    groups: { g: { models: [model, 'gpt-4o-mini'], ...(fallback && { contentFallback: fallback }) } },
+  })
+  return testGateway({ router })
+}
+const explained = { headers: { 'x-gateway-explain': 'true' } }
+
+describe.each([false, true])('an answer that a filter withholds, streamed: %s', (stream) => {
+  const cases = Object.entries(withheld).map(([name, [whole, all]]): [string, string, () => FakeAnswer, string] => {
+    const model = Object.entries(models).find(([vendor]) => name.includes(vendor))![1]
+    const fallback = model === 'gpt-4o' ? 'claude-haiku-4-5' : 'gpt-4o'
+    return [name, model, () => (stream ? streamed(...all) : answer(whole)), fallback]
+  })
+
+  it.each(cases)('of %s is charged, and the fallback answers', async (_, model, given, fallback) => {
+    const { chat, records } = await withFilter(model, given(), fallback)
+    const response = await chat(
+      { model: 'g', stream, stream_options: stream ? { include_usage: true } : undefined },
+      explained,
+    )
+    const text = await response.text()
+    expect(
+      [response.status, response.headers.get('x-gateway-fallback'), response.headers.get('x-gateway-attempts')],
+      text,
+    ).toEqual([200, 'content', '2'])
+    expect(text).toContain('simulated')
+    expect(text).not.toContain('content_filter')
+    const [own, first] = await records()
+    expect([first, own]).toMatchObject([
+      { model, outcome: 'refused', prompt_tokens: 7, accuracy: 'reported', attempts: 1 },
+      { model: fallback, outcome: 'complete', attempts: 2 },
+    ])
+    expect(first!.request_id).toBe(own!.request_id)
+    // The caller is told the cost of both.
+    const told = stream ? /"cost":([\d.e-]+)/.exec(text)![1] : response.headers.get('x-gateway-cost')
+    expect(Number(told) * 1e9).toBeCloseTo(first!.cost_nano_usd! + own!.cost_nano_usd!, 0)
+    expect(first!.cost_nano_usd).toBeGreaterThan(0)
+  })
+
+  it.each(cases)('of %s is the answer where there is no fallback', async (_, model, given) => {
+    const { chat, records } = await withFilter(model, given(), undefined)
+    const response = await chat({ model: 'g', stream }, explained)
+    expect(await response.text()).toContain('content_filter')
+    expect(response.status).toBe(200)
+    expect(await records()).toMatchObject([{ model, outcome: 'complete' }])
+  })
+
+  it.each([
+    ['is busy', 429, 'Slow down', { code: 'rate_limit_exceeded' }],
+    ['refuses it too', 400, 'content_filter', { code: 'invalid_body' }],
+  ])('is charged once where the fallback %s', async (_, status, message, error) => {
+    const [, model, given, fallback] = cases[0]!
+    const { chat, records } = await withFilter(model, given(), fallback, answer({ error: { message } }, status))
+    const response = await chat({ model: 'g', stream })
+    expect([response.status, await errorOf(response)]).toMatchObject([status, error])
+    expect(await records()).toMatchObject([{ model, outcome: 'refused' }])
+  })
+
+  it('is the answer where the fallback withholds its own', async () => {
+    const [, , given] = cases[3]!
+    const { chat, records } = await withFilter('gpt-4o', filtered, 'claude-haiku-4-5', given())
+    const response = await chat({ model: 'g', stream })
+    expect([response.status, await response.text()]).toMatchObject([200, expect.stringContaining('content_filter')])
+    expect(await records()).toHaveLength(1)
+  })
+})
+
+it('a stream that says something before the filter ends is the answer, whole and once', async () => {
+  const said = { candidates: [{ index: 0, content: { parts: [{ text: 'Hel' }] } }] }
+  const end = { candidates: [{ index: 0, finishReason: 'SAFETY' }], usageMetadata: { promptTokenCount: 7 } }
+  const { chat, records } = await withFilter('gemini-2.5-flash', streamed(said, end), 'gpt-4o')
+  const text = await (await chat({ model: 'g', stream: true })).text()
+  expect(text.match(/Hel/g)).toHaveLength(1)
+  expect(text).toContain('content_filter')
+  expect(text).toContain('[DONE]')
+  expect(await records()).toMatchObject([{ provider: 'google', outcome: 'complete' }])
+})
+
+it('a stream that breaks before it says anything is its own error', async () => {
+  const begun = { id: 'x', model: 'gpt-4o', choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] }
+  const { chat, records } = await withFilter('gpt-4o', streamed(begun), 'claude-haiku-4-5')
+  const text = await (await chat({ model: 'g', stream: true })).text()
+  expect(text).toContain('upstream_truncated')
+  expect(await records()).toMatchObject([{ provider: 'openai', outcome: 'truncated' }])
 })

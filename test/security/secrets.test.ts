@@ -17,7 +17,8 @@ import { startServer } from '../support/server.js'
 
 /** A secret in each slot of the configuration. */
 const secrets = {
-  OPENAI_API_KEY: 'sk-canary-openai-0123456789',
+  // Of no known form.
+  OPENAI_API_KEY: 'canary-internal-42',
   ANTHROPIC_API_KEY: 'canary.anthropic.0123456789',
   GEMINI_API_KEY: 'canarygemini0123456789',
   ADMIN_TOKEN: 'canary-admin-token-0123456789',
@@ -169,6 +170,21 @@ describe(`threat 4: secrets, on ${runtime}`, () => {
         error: { message: `Wrong: ${JSON.stringify([request.headers, environment['OPENAI_BASE_URL']])}` },
       }),
     }))
+    // And within answers that begin well.
+    for (const type of ['application/json', 'text/event-stream'])
+      faults.push(({ headers }) => {
+        const key =
+          headers['authorization']?.slice('Bearer '.length) ?? headers['x-api-key'] ?? headers['x-goog-api-key']
+        const body = JSON.stringify({
+          type: 'error',
+          error: { message: `Wrong: ${key}`, code: 400, type: key, status: key },
+        })
+        return {
+          status: 200,
+          headers: { 'content-type': type },
+          body: type.endsWith('json') ? body : `data: ${body}\n\n`,
+        }
+      })
     faults.push(() => ({ status: 200, headers: { 'content-type': 'text/html' }, body: 'no' }))
     faults.push(() => ({ status: 302, headers: { location: environment['OPENAI_BASE_URL']! }, body: '' }))
     for (fault of [undefined, ...faults])

@@ -1,10 +1,12 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { NamedUpstream } from '../support/named-upstream.js'
 import { namedUpstream } from '../support/named-upstream.js'
 import { needs, programs } from '../support/needs.js'
+import { childrenOf } from '../support/processes.js'
+import type { RedisServer } from '../support/redis.js'
 import { startRedis } from '../support/redis.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
@@ -140,5 +142,56 @@ describe('the configuration is read again', () => {
     } finally {
       await redis.stop()
     }
+  })
+
+  describe('while it is broken, a worker that is killed', needs(programs.redis), () => {
+    let redis: RedisServer
+    beforeAll(async () => {
+      redis = await startRedis()
+    })
+    afterAll(() => redis.stop())
+
+    const killAll = async (): Promise<void> => {
+      const pids = childrenOf(server.process)
+      expect(pids).toHaveLength(2)
+      for (const pid of pids) process.kill(pid, 'SIGKILL')
+      await expect.poll(() => childrenOf(server.process).filter((pid) => pids.includes(pid))).toEqual([])
+    }
+
+    it('is replaced by one with what was right last', async () => {
+      await start({ WORKERS: '2', STORAGE: `${redis.url}/1`, FILES: 'memory' })
+      use(b)
+      await hup('was read again', 2)
+      write('{ "providers": [{ "type": "opnai" }] }')
+      await killAll()
+      await expect.poll(() => times('starts with the last configuration that was right')).toBe(2)
+      expect(server.output()).toContain('providers[0].type must be one of openai')
+      await expect.poll(served).toEqual([200, 'b', 'b'])
+      // What cannot be made is broken as well.
+      write(
+        JSON.stringify({ providers: [{ type: 'azure', apiKey: 'k', baseURL: 'http://a.example', apiVersion: 'x' }] }),
+      )
+      await killAll()
+      await expect.poll(() => times('starts with the last configuration that was right')).toBe(4)
+      await expect.poll(served).toEqual([200, 'b', 'b'])
+      use(a)
+      await hup('was read again', 2)
+      for (let i = 0; i < 20; i++) expect(await served()).toEqual([200, 'a', 'a'])
+    })
+
+    it('is replaced once it is mended, where it is code with functions', async () => {
+      file = join(folder, 'turnpike.config.mjs')
+      const provider = { type: 'openai', id: 'a', baseURL: a.url, models: ['m'] }
+      const right = `export default { providers: [{ ...${JSON.stringify(provider)}, apiKey: () => 'key-a' }] }`
+      write(right)
+      await start({ WORKERS: '2', STORAGE: `${redis.url}/2`, FILES: 'memory' })
+      write(`${right} }`)
+      await killAll()
+      // The reason is told at each attempt.
+      await expect.poll(() => times('A worker cannot start: '), { timeout: 30_000 }).toBeGreaterThan(2)
+      expect(times('This file cannot be read: ')).toBe(times('A worker cannot start: '))
+      write(right)
+      await expect.poll(served, { timeout: 30_000 }).toEqual([200, 'a', 'a'])
+    })
   })
 })

@@ -32,7 +32,7 @@ export async function check(config: object) {
     writeFileSync(join(folder, 'key.json'), JSON.stringify(account))
     const names = [...yaml.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name!)
     const loaded = await loadConfig(Object.fromEntries(names.map((name) => [name, valueOf(name, folder)])), folder)
-    checkProviders(loaded)
+    await checkProviders(loaded)
     return loaded
   } finally {
     rmSync(folder, { recursive: true })

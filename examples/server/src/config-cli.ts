@@ -10,7 +10,7 @@ const USAGE = `Usage: npm run -s config -- COMMAND
 
 const commands: Record<string, (...more: string[]) => Promise<void> | void> = {
   async check() {
-    checkProviders(await loadConfig())
+    await checkProviders(await loadConfig())
     console.log(`${findConfig(process.env) ?? 'The environment'} is right`)
   },
   async print() {

@@ -51,12 +51,20 @@ async function announcement({ current, firstKey }: Turnpike, address: string): P
   return [...lines, '', 'Try it:', `  ${curl(url, firstKey, model ?? 'gpt-4o-mini')}`].join('\n')
 }
 
-/** Serves in this process. @param say receives the start-up message once the server listens */
+/** What becomes known of a server. */
+export interface Told {
+  events: RequestEvents
+  /** Receives the start-up message once the server listens. */
+  say(text: string): void
+  /** Receives each configuration that the server begins to run with. */
+  runsWith(config: Config): void
+}
+
+/** Serves in this process. */
 async function serveHere(
   { transport, serve }: Runtime,
   config: Config,
-  events: RequestEvents,
-  say: (text: string) => void,
+  { events, say, runsWith }: Told,
 ): Promise<void> {
   const { onError, onRequest } = createLog(config.server.log)
   const hosted = (config: Config): Config => ({ transport, ...config, gateway: { toPng, ...config.gateway } })
@@ -70,7 +78,9 @@ async function serveHere(
   })
   const reload = async (): Promise<void> => {
     try {
-      const waiting = await app.reload(hosted(await loadConfig()))
+      const changed = await loadConfig()
+      const waiting = await app.reload(hosted(changed))
+      runsWith(changed)
       console.log(
         `The configuration was read again${waiting.length > 0 ? `; the next start takes ${waiting.join(', ')}` : ''}`,
       )
@@ -81,6 +91,7 @@ async function serveHere(
   // Workers are told by their parent.
   if (config.server.workers === 1) onReload(config, () => void reload())
   else process.on('SIGHUP', () => void reload())
+  runsWith(config)
   // After `onShutdown`, because a supervisor may send SIGTERM as soon as it reads the message.
   say(await announcement(app, address))
 }
@@ -88,10 +99,18 @@ async function serveHere(
 /** Starts the server, and shuts it down gracefully on SIGTERM or SIGINT. */
 export async function start(runtime: Runtime): Promise<void> {
   try {
+    // Only what another process has started has a channel to its parent.
+    const workers = process.send && (await import('./workers.js'))
+    if (workers?.isWorker) return await workers.work((config, told) => serveHere(runtime, config, told))
     const config = await loadConfig()
-    if (config.server.workers === 1) return await serveHere(runtime, config, requestEvents(), console.log)
-    const { isParent, supervise, work } = await import('./workers.js')
-    await (isParent ? supervise(config) : work((events, say) => serveHere(runtime, config, events, say)))
+    if (config.server.workers === 1)
+      return await serveHere(runtime, config, {
+        events: requestEvents(),
+        say: console.log,
+        runsWith: () => undefined,
+      })
+    const { supervise } = await import('./workers.js')
+    await supervise(config)
   } catch (error) {
     console.error(`Turnpike cannot start:\n${(error as Error).message}`)
     process.exit(1)

@@ -4,12 +4,14 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { RequestEvent, RequestEvents } from '@turnpike/gateway'
 import { requestEvents } from '@turnpike/gateway'
 import type { Config } from 'turnpike'
-import { openStorage } from 'turnpike'
+import { checkProviders, loadConfig, openStorage } from 'turnpike'
 import { onReload } from './reload.js'
 import { onShutdown } from './shutdown.js'
+import type { Told } from './start.js'
 
 /** A message from a worker to its parent: the text to print once all workers listen, or why it cannot start. */
 type Report = { text: string } | { error: string }
@@ -19,16 +21,22 @@ interface EndedRequests {
   events: RequestEvent[]
 }
 
+/**
+ * The configuration that a worker begins to run with, of which the parent keeps the last; null for one that no message can have. A worker whose file
+ * is broken asks for it (`last`).
+ */
+type Running = { config: Config | null } | { last: true }
+
 interface Worker {
   pid: number
-  tell(message: EndedRequests): void
+  tell(message: EndedRequests | Running): void
   /** The text of its report once it listens. Rejects if it ends before. */
   listening: Promise<string>
   /** How it ended, such as `code 0` or `SIGKILL`. */
   ended: Promise<string>
   /** Sends SIGTERM. */
   stop(): void
-  /** Sends SIGHUP: it reads its configuration again. */
+  /** Sends SIGHUP once it listens, as it would end by one before: it reads its configuration again. */
   reload(): void
 }
 
@@ -40,20 +48,20 @@ const LONGEST_PAUSE_MS = 30_000
 /** How long events are collected before they are relayed, in milliseconds: a message costs about as much as ten events. */
 const RELAY_MS = 50
 
-export const isParent = cluster.isPrimary
+export const { isWorker } = cluster
 
-/** @param onEvents called with events that are to be relayed to all workers */
-function startWorker(port: number, onEvents: (message: EndedRequests) => void): Worker {
+/** @param onMessage called with all but reports */
+function startWorker(port: number, onMessage: (message: EndedRequests | Running) => void): Worker {
   const worker = cluster.fork({ PORT: port })
   const ended = once(worker, 'exit').then(
     ([code, signal]: (number | string | null)[]) => String(signal ?? `code ${code}`),
     (error: Error) => error.message,
   )
   const listening = new Promise<string>((resolve, reject) => {
-    worker.on('message', (message: Report | EndedRequests) => {
-      if ('events' in message) onEvents(message)
-      else if ('error' in message) reject(new Error(message.error))
-      else resolve(message.text)
+    worker.on('message', (message: Report | EndedRequests | Running) => {
+      if ('error' in message) reject(new Error(message.error))
+      else if ('text' in message) resolve(message.text)
+      else onMessage(message)
     })
     void ended.then((how) => reject(new Error(`A worker ended with ${how} before it listened`)))
   })
@@ -66,7 +74,11 @@ function startWorker(port: number, onEvents: (message: EndedRequests) => void): 
     listening,
     ended,
     stop: () => void worker.process.kill('SIGTERM'),
-    reload: () => void worker.process.kill('SIGHUP'),
+    reload: () =>
+      void listening.then(
+        () => worker.process.kill('SIGHUP'),
+        () => undefined,
+      ),
   }
 }
 
@@ -108,10 +120,14 @@ export async function supervise(config: Config): Promise<void> {
 
   const alive = new Set<Worker>()
   let stopping = false
+  /** What a worker ran with last. */
+  let running: Config | null = null
   const add = (): Worker => {
     const worker = startWorker(port, (message) => {
+      if ('last' in message) worker.tell({ config: running })
+      else if ('config' in message) running = message.config
       // The sender gets its events back too, so that all workers publish them in the same order.
-      for (const one of alive) one.tell(message)
+      else for (const one of alive) one.tell(message)
     })
     alive.add(worker)
     void worker.ended.then(() => alive.delete(worker))
@@ -187,14 +203,53 @@ function relayedEvents(): RequestEvents {
   }
 }
 
-/** Runs one worker. @param serve starts to listen, and calls `say` with the text of the report */
-export async function work(
-  serve: (events: RequestEvents, say: (text: string) => void) => Promise<void>,
-): Promise<void> {
-  const report = (message: Report): Promise<void> =>
-    new Promise((resolve) => process.send!(message, undefined, undefined, () => resolve()))
+const report = (message: Report | Running): Promise<void> =>
+  new Promise((resolve) => process.send!(message, undefined, undefined, () => resolve()))
+
+/** A configuration as a message can have it; null if it has functions, or other objects that code makes. */
+function asData(config: Config): Config | null {
   try {
-    await serve(relayedEvents(), (text) => void report({ text }))
+    const data = JSON.parse(JSON.stringify(config)) as Config
+    return isDeepStrictEqual(data, config) ? data : null
+  } catch {
+    return null
+  }
+}
+
+/** What the workers run with, from the parent. */
+const running = (): Promise<Config | null> =>
+  new Promise((resolve) => {
+    const onMessage = (message: object): void => {
+      if (!('config' in message)) return
+      process.off('message', onMessage)
+      resolve(message.config as Config | null)
+    }
+    process.on('message', onMessage)
+    void report({ last: true })
+  })
+
+/** The configuration of the file; that which the workers run with where it is broken, so that a worker that ends is replaced all the same. */
+async function configuration(): Promise<Config> {
+  try {
+    const config = await loadConfig()
+    await checkProviders(config)
+    return config
+  } catch (error) {
+    const config = await running()
+    if (config === null) throw error
+    console.error(`A worker starts with the last configuration that was right:\n${(error as Error).message}`)
+    return config
+  }
+}
+
+/** Runs one worker. @param serve starts to listen, and calls `say` with the text of the report */
+export async function work(serve: (config: Config, told: Told) => Promise<void>): Promise<void> {
+  try {
+    await serve(await configuration(), {
+      events: relayedEvents(),
+      say: (text) => void report({ text }),
+      runsWith: (config) => void report({ config: asData(config) }),
+    })
     // Ctrl-C sends SIGINT from the terminal, and then the parent sends SIGTERM, which must not interrupt the graceful shutdown.
     process.on('SIGTERM', () => undefined)
     process.on('SIGINT', () => undefined)

@@ -80,6 +80,8 @@ export interface UpstreamFailure {
    * content, by a filter.
    */
   refused?: 'model' | 'length' | 'parameter' | 'content' | undefined
+  /** True if it refused the content by an answer that says nothing, which is charged already, so that a fallback may be called all the same. */
+  withheld?: boolean | undefined
   /** Where the prompt is longer than the model's context (`code` is then `context_length_exceeded`): its tokens, as far as known. */
   context?: number | undefined
   /** The content encoding of the answer, where it is not known. */

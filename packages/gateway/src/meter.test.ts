@@ -7,7 +7,7 @@ const request: ChatCompletionRequest = { model: 'm', messages: [{ role: 'user', 
 /** What a stream that has reported `usage` has used after these deltas. */
 function used(usage: Partial<Usage> | undefined, deltas: object[], { complete = false, prompts = 1 } = {}) {
   const stream = { head: {}, usage: () => usage } as ChatStream
-  const meter = streamMeter({ request, prompts, tier: undefined }, stream, () => undefined)
+  const meter = streamMeter({ request, prompts, tier: undefined }, stream)
   meter.count(deltas.map((delta) => ({ index: 0, delta, finish_reason: null }) as ChunkChoice))
   const { usage: told, accuracy } = meter.used(complete)
   return [told.prompt_tokens, told.completion_tokens, accuracy]

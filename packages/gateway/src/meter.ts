@@ -95,14 +95,14 @@ function partial(report: Usage, guess: Usage): Usage {
 export function streamMeter(
   { request, prompts, tier: askedTier }: Asked,
   stream: ChatStream,
-  onFirst: () => void,
+  onFirst?: () => void,
 ): StreamMeter {
   let sent = 0
   return {
     count(choices) {
       const before = sent
       for (const { delta } of choices) sent += bytesOf(delta)
-      if (before === 0 && sent > 0) onFirst()
+      if (before === 0 && sent > 0) onFirst?.()
     },
     used(complete) {
       const told = stream.usage()

@@ -102,7 +102,7 @@ function attempt<T>(
         const kind = kindOf(reason)
         if (kind) logFailure(upstream, target, kind, (reason as UpstreamError).failure.status)
         // A failure that is billed gets a usage record, and is counted by its outcome.
-        if (kind && !isCharged(upstream, reason))
+        if (kind && !isCharged(upstream, reason) && !(reason as UpstreamError).failure.withheld)
           ledger.failed({ provider: target.provider.id, kind, timestamp: new Date(now()).toISOString() })
         throw error
       },
@@ -124,9 +124,9 @@ export function explain({ call, head, target, notes, attempts, explained }: Upst
 const usedOverdue = ({ need }: UpstreamRequest, target: Target): Used =>
   estimated(need.most(target), servedTier(need.tier?.(target), undefined, undefined))
 
-/** Adds what calls may cost that were given up to the record of the one that was not. */
+/** Adds what calls may cost that were given up to the record of one that was not, once. */
 function addOverdue(upstream: UpstreamRequest, made: UsageRecord, end: RecordEnd): void {
-  for (const target of upstream.overdue) {
+  for (const target of upstream.overdue.splice(0)) {
     const { units, cost_nano_usd: nano, ...lost } = recordOf(upstream.head, target, usedOverdue(upstream, target), end)
     made.prompt_tokens += lost.prompt_tokens
     made.completion_tokens += lost.completion_tokens
@@ -137,9 +137,9 @@ function addOverdue(upstream: UpstreamRequest, made: UsageRecord, end: RecordEnd
   }
 }
 
-/** Writes the usage record. */
-function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promise<Cost> {
-  const { options, call, head, target, hold, started, attempts, first_token_ms } = upstream
+/** The usage record of the last call. */
+function usageRecord(upstream: UpstreamRequest, used: Used, outcome: Outcome): UsageRecord {
+  const { options, head, target, started, attempts, first_token_ms } = upstream
   const end: RecordEnd = {
     attempts: Math.max(attempts, 1),
     outcome,
@@ -149,12 +149,37 @@ function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promis
   }
   const made = recordOf(head, target, used, end)
   addOverdue(upstream, made, end)
-  const { prompt_tokens, completion_tokens, cost_nano_usd: nano } = made
+  return made
+}
+
+/** Charges an answer of which a content filter left nothing, beside what is charged for that of the fallback. @returns the error after which that is called */
+export async function charged(upstream: UpstreamRequest, used: Used): Promise<UpstreamError> {
+  const { options, target } = upstream
+  const record = usageRecord(upstream, used, 'refused')
+  await options.ledger.append(record)
+  upstream.before = record
+  return new UpstreamError('A content filter withheld the answer', {
+    provider: target.provider.id,
+    kind: 'status',
+    caller: true,
+    accepted: true,
+    refused: 'content',
+    withheld: true,
+  })
+}
+
+/** Writes the usage record. */
+function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promise<Cost> {
+  const { options, call, hold, attempts, first_token_ms, before } = upstream
+  const record = usageRecord(upstream, used, outcome)
+  const { prompt_tokens, completion_tokens } = record
+  const nano =
+    record.cost_nano_usd === null || before.cost_nano_usd === null ? null : record.cost_nano_usd + before.cost_nano_usd
   call.log({ outcome, attempts, prompt_tokens, completion_tokens, cost_usd: toUsd(nano ?? 0) })
   if (nano === null) call.log({ unpriced: true })
-  upstream.settle?.(made.tokens)
+  upstream.settle?.(record.tokens + before.tokens)
   if (first_token_ms !== null) call.log({ first_token_ms })
-  return options.ledger.append(made, hold).then(() => ({ cost: toUsd(nano ?? 0), priced: nano !== null }))
+  return options.ledger.append(record, hold).then(() => ({ cost: toUsd(nano ?? 0), priced: nano !== null }))
 }
 
 /**
@@ -180,7 +205,7 @@ async function recordFailure(upstream: UpstreamRequest, error: unknown): Promise
     upstream.target = upstream.overdue.pop()!
     await record(upstream, usedOverdue(upstream, upstream.target), 'idle_timeout')
   } else {
-    upstream.settle?.(0)
+    upstream.settle?.(upstream.before.tokens)
     // A hold that cannot be dropped now is settled later, like that of a crashed process.
     if (hold) await options.ledger.drop(hold).catch(() => undefined)
   }

@@ -11,6 +11,7 @@ import type {
   Target,
   Units,
   UsageLedger,
+  UsageRecord,
 } from '@turnpike/core'
 import { cost } from '@turnpike/core'
 import type { Attribute } from '@turnpike/core/internal'
@@ -115,7 +116,11 @@ export interface UpstreamRequest {
   /** The calls that failed before one was accepted, for the log; '' if there are none. */
   failedCalls: string
   first_token_ms: number | null
+  /** What was charged before the last target was called, as a content filter withheld the answer. */
+  before: Pick<UsageRecord, 'tokens' | 'cost_nano_usd'>
 }
+
+const NOTHING = { tokens: 0, cost_nano_usd: 0 }
 
 /** Milliseconds since a time of `performance.now`. */
 export const elapsed = (started: number): number => Math.round(performance.now() - started)
@@ -283,5 +288,6 @@ export async function upstreamRequest(
     overdue: [],
     failedCalls: '',
     first_token_ms: null,
+    before: NOTHING,
   }
 }

@@ -58,7 +58,7 @@ export interface Names {
 /** The definition of a family. */
 export interface Family<Options extends FamilyOptions> extends Pick<
   ProviderOptions,
-  'owns' | 'endpoints' | 'authorize' | 'modelsPath'
+  'owns' | 'endpoints' | 'authorize' | 'modelsPath' | 'secrets'
 > {
   id: string
   baseURL: string
@@ -157,6 +157,7 @@ export function familyProvider<Options extends FamilyOptions>(family: Family<Opt
     listsAll: models !== undefined,
     modelsPath: family.modelsPath,
     owns: family.owns,
+    secrets: family.secrets,
     transport,
     limits,
   })

@@ -16,6 +16,7 @@ import { joined } from './joined.js'
 import { withoutLosses } from './refused-parameters.js'
 import type { Repeatable, Retry } from './refusals.js'
 import { Refusals } from './refusals.js'
+import { credentialsIn, Secrets, withoutSecrets } from './secrets.js'
 import { dismiss } from './transport.js'
 import type { Outgoing, Upstream } from './upstream.js'
 import { callJson, readJson, send, wholeText } from './upstream.js'
@@ -84,7 +85,7 @@ export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
  */
 export function createProvider(options: ProviderOptions): Provider {
   const { id: provider, chat, models, modelsPath, owns, own, limits } = options
-  const { listsAll = typeof models === 'function' } = options
+  const { listsAll = typeof models === 'function', secrets = new Secrets() } = options
   if (typeof models === 'function' && modelsPath === undefined) throw unset('createProvider', 'modelsPath')
   // Built once, because spreading objects per request costs several microseconds.
   const headers = {
@@ -95,7 +96,8 @@ export function createProvider(options: ProviderOptions): Provider {
     'accept-encoding': 'identity',
   }
   const forStream = { ...headers, accept: 'text/event-stream' }
-  const upstream: Upstream = { ...options, headers, errors: chat.errors }
+  secrets.keep(...credentialsIn(headers))
+  const upstream: Upstream = { ...options, headers, errors: chat.errors, secrets }
   const forList: Upstream = { ...upstream, limits: { answer: LIST_BYTES } }
 
   /** Reads the upstream's own list of models. */
@@ -194,7 +196,7 @@ export function createProvider(options: ProviderOptions): Provider {
     }
   }
 
-  return {
+  const made: Provider = {
     id: provider,
     owns,
     models: typeof models === 'function' ? (call) => askFor(models, call) : async () => models,
@@ -212,4 +214,5 @@ export function createProvider(options: ProviderOptions): Provider {
     },
     ...options.endpoints?.(upstream, refusals),
   }
+  return withoutSecrets(made, secrets)
 }

@@ -6,6 +6,8 @@ import { billed, malformed, statusError, tooLarge, truncated, unreported } from 
 import { excessOf, parseJson } from './json.js'
 import { neverSent } from './network-errors.js'
 import type { Repeatable } from './refusals.js'
+import type { Secrets } from './secrets.js'
+import { credentialsIn } from './secrets.js'
 import type { Transport, TransportRequest, TransportResponse } from './transport.js'
 import { dismiss } from './transport.js'
 
@@ -38,6 +40,11 @@ export interface Upstream {
   nameOf?: ((model: string) => string) | undefined
   errors: ChatAdapter['errors']
   transport: Transport
+  /**
+   * What errors must not tell. {@link createProvider} adds the credentials of `headers` and `authorize`; those that are not sent, such as keys that sign,
+   * are added by whoever has them.
+   */
+  secrets?: Secrets | undefined
   limits?: UpstreamLimits | undefined
 }
 
@@ -53,21 +60,6 @@ const LONG = 4 * 1024 * 1024
 const ERROR_LIMIT = 64 * 1024
 
 const utf8 = new TextDecoder()
-
-/** Least length of a credential that is looked for in texts: a shorter one is none, and could be part of any text. */
-const CREDENTIAL_LENGTH = 8
-
-/** The headers that are the same for everybody. Others have a credential, or are the operator's own, which may be secret. */
-const PUBLIC = /^(accept|accept-encoding|anthropic-(beta|version)|content-type|user-agent)$/
-
-/** Text of an upstream without the credential that it was called with: some repeat it in errors. */
-function withoutCredential(text: string, headers: Record<string, string>): string {
-  for (const [name, value] of Object.entries(headers)) {
-    const credential = value.replace(/^Bearer /, '')
-    if (!PUBLIC.test(name) && credential.length >= CREDENTIAL_LENGTH) text = text.replaceAll(credential, '[redacted]')
-  }
-  return text
-}
 
 /**
  * Reads the body as text; undefined if it exceeds `limit` bytes. Uses callbacks, because `for await` would dominate the cost.
@@ -128,9 +120,10 @@ function withHeaders(headers: Record<string, string>, own: Record<string, string
 }
 
 /** Adds the credential to a request. @throws UpstreamError `unavailable`; the signal's reason if it is aborted before */
-async function authorized({ id, authorize }: Upstream, request: TransportRequest): Promise<TransportRequest> {
+async function authorized({ id, authorize, secrets }: Upstream, request: TransportRequest): Promise<TransportRequest> {
   try {
     const credential = await beforeAbort(authorize!(request), request.signal)
+    secrets?.add(...credentialsIn(credential))
     request.headers = { ...request.headers, ...credential }
     return request
   } catch (cause) {
@@ -154,7 +147,7 @@ export function send(
   call: UpstreamCall,
   headers: Record<string, string> = upstream.headers,
 ): Promise<TransportResponse> {
-  const { id, baseURL, errors, transport, authorize } = upstream
+  const { id, baseURL, errors, transport, authorize, secrets } = upstream
   const { signal, onNotes } = call
   if (notes.length > 0) onNotes?.(notes)
   const request: TransportRequest = {
@@ -177,15 +170,15 @@ export function send(
       }
       return readText(response, ERROR_LIMIT)
         .catch(() => undefined)
-        .then((text = '') => {
+        .then((told = '') => {
+          // Here already, because long texts are cut, perhaps within one.
+          const text = secrets?.hide(told) ?? told
           const retry = status === 400 || status === 422 ? again?.(text) : undefined
           if (retry) {
             call.onRepeat?.()
             return send(upstream, retry.request, call, headers).then((accepted) => (retry.learn(), accepted))
           }
-          const safe = withoutCredential(text, request.headers)
-          const body = parseJson(safe) ?? safe
-          throw statusError(id, errors, { status, header, body }, false)
+          throw statusError(id, errors, { status, header, body: parseJson(text) ?? text }, false)
         })
     },
     (cause: unknown) => {

@@ -13,13 +13,8 @@ import {
   limitsOf,
   openai,
 } from '@turnpike/providers'
-import { azure } from '@turnpike/providers/azure'
-import { bedrock } from '@turnpike/providers/bedrock'
 import { preset } from '@turnpike/providers/presets'
-import { remoteContent } from '@turnpike/providers/remote-content'
-import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import type { ServiceAccountKey } from '@turnpike/providers/vertex'
-import { vertex } from '@turnpike/providers/vertex'
 import { ConfigError } from './config/faults.js'
 import type { Config } from './config/schema.js'
 import type { ProviderSettings } from './config/providers.js'
@@ -37,7 +32,16 @@ export const geminiAudio = {
   transcriptionModels: [...TRANSCRIPTION_MODELS, 'gemini-2.5-flash'],
 }
 
-const simulations = { openai: fakeOpenAI, anthropic: fakeAnthropic, google: fakeGoogle }
+/** The HTTP client that calls a vendor within this process. */
+async function simulate(vendor: 'openai' | 'anthropic' | 'google'): Promise<Transport> {
+  const { fakeOpenAI, fakeAnthropic, fakeGoogle } = await import('@turnpike/providers/testing')
+  const vendors = { openai: fakeOpenAI, anthropic: fakeAnthropic, google: fakeGoogle }
+  return vendors[vendor]({ remember: 0 }).transport
+}
+
+/** The option of families that do not fetch images themselves. */
+const fetching = async (fetchImages: boolean | undefined) =>
+  fetchImages ? { remoteContent: (await import('@turnpike/providers/remote-content')).remoteContent() } : {}
 
 /**
  * The key of a service account, which is given as it is, as JSON, or by the path of its file.
@@ -80,11 +84,15 @@ const givenOf = (settings: ProviderSettings): Given => {
 const deploymentOf = (settings: ProviderSettings): Omit<Deployment, 'provider'> =>
   Object.fromEntries(ofDeployment.flatMap((name) => (name in settings ? [[name, settings[name]]] : [])))
 
-/** Makes a provider. @param prices tell of newer models. @throws Error that names the setting which is wrong */
-function create(given: Given, ownTransport: Transport, prices: PriceSource): Provider {
+/**
+ * Makes a provider. What only some configurations need is loaded here, and not by each start.
+ * @param prices tell of newer models
+ * @throws Error that names the setting which is wrong
+ */
+async function create(given: Given, ownTransport: Transport, prices: PriceSource): Promise<Provider> {
   const isSimulated = 'simulated' in given && given.simulated
   const connection = isSimulated
-    ? { apiKey: 'simulated', transport: simulations[given.type]({ remember: 0 }).transport }
+    ? { apiKey: 'simulated', transport: await simulate(given.type) }
     : { transport: ownTransport }
   const maxOutput = (model: string): number | undefined =>
     limitsOf('anthropic', model, prices.table().models)?.maxOutput
@@ -99,22 +107,28 @@ function create(given: Given, ownTransport: Transport, prices: PriceSource): Pro
     }
     case 'google': {
       const { type: _, simulated: __, fetchImages, audio = false, ...options } = given
-      const fetched = fetchImages ? { remoteContent: remoteContent() } : {}
-      return google({ ...options, ...connection, ...fetched, endpoints: googleEndpoints({ audio }) })
+      return google({
+        ...options,
+        ...connection,
+        ...(await fetching(fetchImages)),
+        endpoints: googleEndpoints({ audio }),
+      })
     }
     case 'azure': {
       const { type: _, ...options } = given
+      const { azure } = await import('@turnpike/providers/azure')
       return azure({ ...options, ...connection })
     }
     case 'bedrock': {
       const { type: _, ...options } = given
+      const { bedrock } = await import('@turnpike/providers/bedrock')
       return bedrock({ ...options, ...connection, maxOutput })
     }
     case 'vertex': {
       const { type: _, fetchImages, credentials, ...options } = given
       const account = credentials === undefined ? {} : { credentials: serviceAccountOf(credentials) }
-      const fetched = fetchImages ? { remoteContent: remoteContent() } : {}
-      return vertex({ ...options, ...connection, ...account, ...fetched, maxOutput })
+      const { vertex } = await import('@turnpike/providers/vertex')
+      return vertex({ ...options, ...connection, ...account, ...(await fetching(fetchImages)), maxOutput })
     }
     default: {
       const { type, ...options } = given
@@ -133,7 +147,7 @@ interface Made {
 /** Makes the providers of a configuration, whose settings say how. */
 export interface ProviderMaker {
   /** What the router is given; undefined for one that is disabled. @throws Error that names the setting which is wrong */
-  make(entry: Provider | ProviderSettings): Provider | Deployment | undefined
+  make(entry: Provider | ProviderSettings): Promise<Provider | Deployment | undefined>
   /** What was made so far. */
   made: Made[]
 }
@@ -144,13 +158,13 @@ export function providerMaker(transport: Transport, prices: PriceSource, before:
   const made: Made[] = []
   return {
     made,
-    make(entry) {
+    async make(entry) {
       if (isMade(entry)) return entry
       if (entry.disabled) return undefined
       const given = givenOf(entry)
       const same = left.findIndex((one) => one.transport === transport && isDeepStrictEqual(one.given, given))
-      const [one = { given, transport, provider: create(given, transport, prices) }] =
-        same < 0 ? [] : left.splice(same, 1)
+      const [kept] = same < 0 ? [] : left.splice(same, 1)
+      const one = kept ?? { given, transport, provider: await create(given, transport, prices) }
       made.push(one)
       return { provider: one.provider, ...deploymentOf(entry) }
     },
@@ -158,19 +172,19 @@ export function providerMaker(transport: Transport, prices: PriceSource, before:
 }
 
 /** The providers of a configuration, undefined for those that are disabled. @throws ConfigError with a line for each that cannot be made */
-export function createProviders(
+export async function createProviders(
   entries: readonly (Provider | ProviderSettings)[],
   { make }: ProviderMaker,
-): ReturnType<ProviderMaker['make']>[] {
+): Promise<(Provider | Deployment | undefined)[]> {
   const faults: string[] = []
-  const providers = entries.map((entry, i) => {
+  const providers: (Provider | Deployment | undefined)[] = []
+  for (const [i, entry] of entries.entries()) {
     try {
-      return make(entry)
+      providers.push(await make(entry))
     } catch (error) {
       faults.push(`providers[${i}]: ${(error as Error).message}`)
-      return undefined
     }
-  })
+  }
   if (faults.length > 0) throw new ConfigError(faults)
   return providers
 }
@@ -188,8 +202,8 @@ export function needProvider(providers: readonly unknown[]): void {
 }
 
 /** Makes the providers of a configuration and their router, and calls none. @throws ConfigError with a line for each that cannot be made */
-export function checkProviders({ providers: entries, routing }: Config): void {
-  const made = createProviders(entries, providerMaker(fetchTransport(), builtInPrices()))
+export async function checkProviders({ providers: entries, routing }: Config): Promise<void> {
+  const made = await createProviders(entries, providerMaker(fetchTransport(), builtInPrices()))
   needProvider(made)
   try {
     createRouter({ providers: made.filter((provider) => provider !== undefined), ...routing })

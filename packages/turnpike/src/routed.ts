@@ -65,7 +65,7 @@ export async function openRouter(
   // Simulations answer only where nobody has configured a provider.
   const hasStored = overlay.entries.some(({ kind }) => kind === 'providers')
   const configured = config.providers.filter((one) => !(hasStored && source === 'environment' && isSimulated(one)))
-  const ofConfig = createProviders(configured, maker)
+  const ofConfig = await createProviders(configured, maker)
   if (!hasStored) needProvider(ofConfig)
   const sealed = sealing(kv, config.platform.sessionSecret ?? [], 'overlay')
   const read = await readEntries(overlay, { sealing: sealed, maker, groups: routing.groups ?? {} })
@@ -92,9 +92,9 @@ export async function openRouter(
     const { id } = one.state().providers[0]!
     return { id, probe: (await one.probe(id))! }
   }
-  const probeSettings = (settings: ProviderSettings) => {
+  const probeSettings = async (settings: ProviderSettings) => {
     const { make } = providerMaker(transport, currentPrices)
-    return probe(orInvalid(() => alone(make({ ...settings, disabled: false })!)))
+    return probe(await orInvalid(async () => alone((await make({ ...settings, disabled: false }))!)))
   }
   const administered = (): Administered => ({
     config,

@@ -1,7 +1,7 @@
 import type { Rates, Units } from '../prices/price.js'
 import type { Considered, Task } from '../router.js'
 
-/** How a request to an upstream ended; each stream has exactly one outcome. `refused` = a guard ended it. */
+/** How a request to an upstream ended; each stream has exactly one outcome. `refused` = a guard ended it, or a content filter left nothing of it and a fallback was called. */
 export type Outcome =
   'complete' | 'upstream_error' | 'truncated' | 'client_abort' | 'idle_timeout' | 'server_shutdown' | 'refused'
 

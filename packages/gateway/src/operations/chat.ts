@@ -27,10 +27,11 @@ import { inOpenaiForm } from '../other-forms.js'
 import { outcomeOf } from '../outcome.js'
 import { askedTier } from '../service-tier.js'
 import type { Cost } from '../upstream-answer.js'
-import { begin, close, explain, firstToken, reasonOf, whole } from '../upstream-answer.js'
+import { begin, charged, close, explain, firstToken, reasonOf, whole } from '../upstream-answer.js'
 import type { UpstreamOptions, UpstreamRequest } from '../upstream-request.js'
 import { callsUpstream, timeOutOf, upstreamRequest } from '../upstream-request.js'
 import type { UpstreamWatch } from '../upstream-watch.js'
+import { hasContentFallback, heldBack, isWithheld } from '../withheld.js'
 import { operation } from '../operation.js'
 
 /**
@@ -207,7 +208,14 @@ export function chatCompletions(options: UpstreamOptions) {
       if (!request.stream) {
         const { answer, used, cost } = await whole(
           upstream,
-          (target, call) => complete(target.provider.chat!, to(target), call),
+          (target, call) => {
+            const answering = complete(target.provider.chat!, to(target), call)
+            if (!hasContentFallback(upstream)) return answering
+            return answering.then(async (answer) => {
+              if (!isWithheld(answer)) return answer
+              throw await charged(upstream, meterAnswer(askedOf(upstream, request), answer))
+            })
+          },
           (answer) => meterAnswer(askedOf(upstream, request), answer),
         )
         const judged = guarding ? await guarding.judge(extend(answer, { usage: used.usage })) : answer
@@ -216,7 +224,14 @@ export function chatCompletions(options: UpstreamOptions) {
 
       const opening = begin(
         upstream,
-        (target, call) => stream(target.provider.chat!, to(target), call),
+        (target, call) => {
+          const opening = stream(target.provider.chat!, to(target), call)
+          if (!hasContentFallback(upstream)) return opening
+          return opening.then(heldBack).then(async ({ stream, isWithheld }) => {
+            if (!isWithheld) return stream
+            throw await charged(upstream, streamMeter(askedOf(upstream, request), stream).used(true))
+          })
+        },
         (opened) => eventsOf(upstream, request, opened, guarding),
       )
       const { earlyPingMs } = options

@@ -7,6 +7,7 @@ import { anthropicCapabilities } from '../anthropic/models.js'
 import type { FamilyOptions } from '../family.js'
 import { common, familyProvider } from '../family.js'
 import { idOf } from '../own-models.js'
+import { Secrets } from '../secrets.js'
 import { fetchTransport } from '../transport.js'
 import type { Upstream } from '../upstream.js'
 import { bedrockChat, isClaude } from './chat.js'
@@ -46,10 +47,15 @@ const REGION = /^[a-z]+-[a-z]+(-[a-z]+)?-\d$/
 
 /** Makes the headers that sign a request. @throws TypeError if there are no credentials */
 const signer =
-  (region: string, credentials: NonNullable<BedrockOptions['credentials']>): NonNullable<Upstream['authorize']> =>
+  (
+    region: string,
+    credentials: NonNullable<BedrockOptions['credentials']>,
+    secrets: Secrets,
+  ): NonNullable<Upstream['authorize']> =>
   async ({ method, url, headers, body }) => {
     const own = typeof credentials === 'function' ? await credentials() : credentials
     const { accessKeyId, secretAccessKey, sessionToken } = own
+    secrets.add(secretAccessKey)
     const signed = await new AwsV4Signer({
       method,
       url,
@@ -87,13 +93,15 @@ export function bedrock(options: BedrockOptions): Provider {
   if (typeof credentials === 'object')
     for (const name of ['accessKeyId', 'secretAccessKey'] as const)
       if (!credentials[name]) throw unset('bedrock', `credentials.${name}`)
+  const secrets = new Secrets()
   return familyProvider(
     {
       id: 'bedrock',
       baseURL: `https://bedrock-runtime.${region}.amazonaws.com`,
       options: {},
       credential: (key) => ({ authorization: `Bearer ${key}` }),
-      authorize: credentials && signer(region, credentials),
+      authorize: credentials && signer(region, credentials, secrets),
+      secrets,
       chat: (provider, names) => bedrockChat(provider, names, maxOutput),
       upstream: profiles,
       catalogue: Object.fromEntries(

@@ -28,11 +28,14 @@ function isRetryable({ failure }: UpstreamError): boolean {
 
 /**
  * What a target refused that another one may take (ruling 52), by its answer, or by its adapter before anything was sent; after a content filter,
- * only a fallback of the group may. Undefined for a fault in the messages, and for everything that may have been accepted.
+ * only a fallback of the group may. Undefined for a fault in the messages, and for everything that may have been accepted, but for an answer that is charged
+ * and says nothing.
  */
 function refusedBy(error: unknown): UpstreamFailure['refused'] {
   if (ApiError.is(error)) return error.code === 'unsupported_parameter' ? 'parameter' : undefined
-  return UpstreamError.is(error) && !error.failure.accepted ? error.failure.refused : undefined
+  if (!UpstreamError.is(error)) return undefined
+  const { accepted, withheld, refused } = error.failure
+  return accepted && !withheld ? undefined : refused
 }
 
 /** Resolves after `ms`; rejects when the signal is aborted. */

@@ -19,7 +19,7 @@ export interface Group extends AttemptOptions {
   models: (string | GroupMember)[]
   /** The model to try once where the prompt is longer than the context of a member; default none: the next member. */
   contextFallback?: string
-  /** The model to try once where the content filter of a member refused the request, and nothing was generated; default none. */
+  /** The model to try once where the content filter of a member refused the request, or left nothing of a chat answer, which is charged too; default none. */
   contentFallback?: string
 }
 

@@ -76,7 +76,7 @@ function checkInput(input: unknown): Refusal | undefined {
 export function openaiEmbeddingRefusal(body: unknown): Refusal | undefined {
   if (!isObject(body)) return notJson
   const { model, dimensions } = body
-  const length = models[model as string]
+  const length = Object.hasOwn(models, model as string) ? models[model as string] : undefined
   const unknown = unknownParameter(Object.keys(body), parameters)
   if (unknown) return unknown
   if (length === undefined) return modelNotFound(model)

@@ -19,11 +19,12 @@ import { googleCatalogue, isGoogleModel } from '../google/models.js'
 import { keptToken } from '../kept-token.js'
 import { idOf } from '../own-models.js'
 import type { Endpoints } from '../provider.js'
+import { Secrets } from '../secrets.js'
 import { fetchTransport } from '../transport.js'
 import type { Upstream } from '../upstream.js'
 import { embeddingMethod } from './embeddings.js'
 import type { ServiceAccountKey } from './service-account.js'
-import { askForToken, checkServiceAccount } from './service-account.js'
+import { askForToken, checkServiceAccount, linesOf } from './service-account.js'
 
 export type { ServiceAccountKey } from './service-account.js'
 
@@ -156,9 +157,12 @@ export function vertex(options: VertexOptions): Provider {
     }
   }
 
+  const secrets = new Secrets()
+  if (credentials) secrets.keep(...linesOf(credentials))
   return familyProvider(
     {
       id: 'vertex',
+      secrets,
       baseURL: baseURL ?? endpointOf(location),
       options: {},
       credential: (key) => (apiKey === undefined ? { authorization: `Bearer ${key}` } : { 'x-goog-api-key': key }),

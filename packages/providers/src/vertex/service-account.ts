@@ -42,22 +42,22 @@ export function checkServiceAccount(key: unknown): asserts key is ServiceAccount
     throw new TypeError('vertex: the option "credentials.token_uri" must begin with https://')
 }
 
+/** The lines of the private key: however it is wrapped, or its line breaks are written, it consists of them. */
+export const linesOf = ({ private_key }: ServiceAccountKey): string[] => PEM.exec(private_key)![1]!.split(/\\n|\s/)
+
 const utf8 = new TextEncoder()
 
 const base64url = (bytes: Uint8Array): string =>
   toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 
 /** Makes the assertion by which a service account asks for a token (RFC 7523), signed with RS256. @param audience where it is sent @param seconds now */
-async function assertionOf(
-  { client_email, private_key, private_key_id }: ServiceAccountKey,
-  audience: string,
-  seconds: number,
-): Promise<string> {
+async function assertionOf(account: ServiceAccountKey, audience: string, seconds: number): Promise<string> {
+  const { client_email, private_key_id } = account
   const head = { alg: 'RS256', typ: 'JWT', kid: private_key_id }
   const claims = { iss: client_email, scope: SCOPE, aud: audience, iat: seconds, exp: seconds + LIFETIME_S }
   const text = [head, claims].map((part) => base64url(utf8.encode(JSON.stringify(part)))).join('.')
   // In variables of the environment, line breaks often are `\n`.
-  const der = fromBase64(PEM.exec(private_key)![1]!.replace(/\\n|\s/g, ''))
+  const der = fromBase64(linesOf(account).join(''))
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign'])
   return `${text}.${base64url(new Uint8Array(await crypto.subtle.sign(algorithm, key, utf8.encode(text))))}`

@@ -317,7 +317,7 @@ describe('the key of a service account', () => {
   const check = async (credentials: string): Promise<Config> => {
     write('turnpike.config.json', JSON.stringify({ providers: [{ type: 'vertex', credentials }] }))
     const config = await load()
-    checkProviders(config)
+    await checkProviders(config)
     return config
   }
 

@@ -222,7 +222,8 @@ const Platform = section({
 })
 
 const rates = ({ keys, rateLimit }: { keys: number; rateLimit: number }) => {
-  const text = (number: number): string => number.toLocaleString('en')
+  // `toLocaleString` would load the data of a locale at each start: 10 ms and several megabytes.
+  const text = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',')
   return section({
     keys: setting(`Keys that are not revoked; default ${text(keys)}.`, integer(0, 1_000_000)),
     rateLimit: setting(

@@ -77,7 +77,7 @@ export function groupRoutes(administered: () => Administered): GatewayRoute[] {
     async run(caller, { params: { name }, body }): Promise<v.InferOutput<typeof StoredGroup>> {
       if (Object.hasOwn(ofConfiguration(), name)) throw invalid(inConfiguration(name))
       const value = withoutNull(body)
-      const group = orInvalid(() => checkedGroup(name, value))
+      const group = await orInvalid(() => checkedGroup(name, value))
       await administered().change(() => ({
         kind: 'groups',
         name,

@@ -30,9 +30,9 @@ export const notFound = (what: string): ApiError =>
   new ApiError(404, 'not_found_error', `There is no ${what} of this name in the store`, { code: 'not_found' })
 
 /** What `make` returns. @throws ApiError 400 with what is wrong with what was given */
-export function orInvalid<T>(make: () => T): T {
+export async function orInvalid<T>(make: () => T | Promise<T>): Promise<T> {
   try {
-    return make()
+    return await make()
   } catch (error) {
     throw invalid((error as Error).message, { cause: error })
   }

@@ -62,7 +62,7 @@ export function priceRoutes(administered: () => Administered): GatewayRoute[] {
     output: StoredPrice,
     async run(caller, { params: { model }, body }): Promise<StoredPrice> {
       const given = withoutNull(body)
-      const value = orInvalid(() => parsePrices({ [model]: given }))[model]!
+      const value = (await orInvalid(() => parsePrices({ [model]: given })))[model]!
       const { prices } = await administered().change(() => ({
         kind: 'prices',
         name: model,

@@ -130,7 +130,7 @@ export function providerRoutes(administered: () => Administered): GatewayRoute[]
   }
 
   const seal = async (given: Tree): Promise<StoredProvider> => {
-    const { type, id = type } = orInvalid(() => checkedSettings(sizeChecked(given)))
+    const { type, id = type } = await orInvalid(() => checkedSettings(sizeChecked(given)))
     return { id, type, sealed: await administered().sealing.seal(JSON.stringify(given)) }
   }
 
@@ -215,7 +215,7 @@ export function providerRoutes(administered: () => Administered): GatewayRoute[]
     example: { type: 'groq', apiKey: 'gsk_…' },
     output: ProviderProbe,
     async run(_, { body }) {
-      const settings = orInvalid(() => checkedSettings(sizeChecked(withoutNull(body))))
+      const settings = await orInvalid(() => checkedSettings(sizeChecked(withoutNull(body))))
       const { id, probe } = await administered().probe(settings)
       return probeView(id, probe)
     },

@@ -96,20 +96,22 @@ describe('what is read of an overlay', () => {
 
 describe('providers', () => {
   const given = { type: 'groq' as const, apiKey: 'key', disabled: false }
-  it('with the same settings are those of before, each once; their part of the load may differ', () => {
+  it('with the same settings are those of before, each once; their part of the load may differ', async () => {
     const transport = fetchTransport()
     const before = providerMaker(transport, builtInPrices())
-    const first = [before.make(given), before.make(given)].map((one) => (one as { provider: object }).provider)
+    const makeBy = async ({ make }: typeof before, one: Parameters<typeof before.make>[0]) =>
+      ((await make(one)) as { provider: object }).provider
+    const first = [await makeBy(before, given), await makeBy(before, given)]
     const after = providerMaker(transport, builtInPrices(), before.made)
-    const made = [{ ...given, weight: 3 }, given, given, { ...given, apiKey: 'other' }].map(
-      (one) => (after.make(one) as { provider: object }).provider,
-    )
+    const made: object[] = []
+    for (const one of [{ ...given, weight: 3 }, given, given, { ...given, apiKey: 'other' }])
+      made.push(await makeBy(after, one))
     expect(made.slice(0, 2)).toEqual(first)
     expect([made[0] === first[0], made[1] === first[1], first[0] === first[1]]).toEqual([true, true, false])
     expect(new Set(made).size).toBe(4)
     expect(after.made).toHaveLength(4)
-    const elsewhere = providerMaker(fetchTransport(), builtInPrices(), before.made).make(given) as { provider: object }
-    expect(first).not.toContain(elsewhere.provider)
+    const elsewhere = providerMaker(fetchTransport(), builtInPrices(), before.made)
+    expect(first).not.toContain(await makeBy(elsewhere, given))
   })
 })
 

@@ -26,7 +26,7 @@ export interface ReadProvider extends Read {
   isCurrent?: boolean
   settings?: ProviderSettings
   /** What the router is given; absent where it is disabled or cannot be used. */
-  deployment?: NonNullable<ReturnType<ProviderMaker['make']>>
+  deployment?: NonNullable<Awaited<ReturnType<ProviderMaker['make']>>>
 }
 export interface ReadGroup extends Read {
   group?: RouterGroup
@@ -95,9 +95,9 @@ async function readProvider(entry: OverlayEntry, sealing: Sealing, { make }: Pro
   const opened = await sealing.unseal((entry.value as StoredProvider).sealed)
   if (!opened) return { entry, fault: UNREADABLE }
   const given = JSON.parse(opened.plain) as Tree
-  const read = await attempt(entry, () => {
+  const read = await attempt(entry, async () => {
     const settings = checkedSettings(given)
-    const deployment = make(settings)
+    const deployment = await make(settings)
     // Whatever a router would refuse of it.
     if (deployment) createRouter({ ...trial, providers: [deployment] })
     return { settings, ...(deployment && { deployment }) }
