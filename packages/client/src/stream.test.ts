@@ -108,10 +108,29 @@ describe('a stream', () => {
     expect(signals).toHaveLength(1)
   })
 
-  it('stops the model when its loop is left', async () => {
-    const { ask, signals, stored } = await withReply(chunk('Hel'), new Promise(() => undefined))
-    for await (const { choices } of ask()) if (choices[0]?.delta.content === 'Hel') break
+  it('stops the model of the gateway when its loop is left', async () => {
+    const { turnpike, signals } = await withReply(chunk('Hel'), new Promise(() => undefined))
+    const body = { model: 'gpt-4o', messages: [{ role: 'user' as const, content: 'Hi' }] }
+    for await (const { choices } of turnpike.stream('/api/gateway/v1/chat/completions', { body }))
+      if (choices[0]?.delta.content === 'Hel') break
     expect(signals.map(({ aborted }) => aborted)).toEqual([true])
-    await expect.poll(stored).toMatchObject([{ text: 'Hi' }, { text: 'Hel', incomplete: true }])
+  })
+
+  it('of a conversation leaves the reply to go on, which is stopped by a request of its own', async () => {
+    const { turnpike, id, signals, stored } = await withReply(chunk('Hel'), new Promise(() => undefined))
+    let replyId = ''
+    const onResponse = ({ headers }: Response) => void (replyId = headers.get('x-reply-id')!)
+    const reply = turnpike.stream('/api/projects/{id}/conversation/messages', {
+      params: { id },
+      body: { text: 'Hi' },
+      onResponse,
+    })
+    for await (const { choices } of reply) if (choices[0]?.delta.content === 'Hel') break
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+    await turnpike.post('/api/projects/{id}/conversation/messages/{messageId}/stop', {
+      params: { id, messageId: replyId },
+    })
+    await expect.poll(stored).toMatchObject([{ text: 'Hi' }, { text: 'Hel', state: 'stopped' }])
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
   })
 })

@@ -269,7 +269,7 @@ describe('the settings of a provider', () => {
   const check = async (providers: string): Promise<Config> => {
     write('turnpike.config.yaml', `providers: ${providers}`)
     const config = await load()
-    checkProviders(config)
+    await checkProviders(config)
     return config
   }
 
