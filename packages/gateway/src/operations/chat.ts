@@ -33,14 +33,15 @@ import { callsUpstream, upstreamRequest } from '../upstream-request.js'
 import type { UpstreamWatch } from '../upstream-watch.js'
 import { operation } from '../operation.js'
 
+const tidy = (tool: ToolDefinition): ToolDefinition =>
+  tool.type === 'function' ? extend(tool, { function: withoutNulls(tool.function) }) : tool
+
 /**
  * The request without fields that are `null`, also in its messages and tools but not within their JSON Schemas, and without deprecated fields and
  * those of other vendors that OpenAI has in another form.
  * @param notes receives a note for each field whose meaning that changes
  */
 export function normalise(request: ChatRequest, notes: Note[] = []): ChatRequest {
-  const tidy = (tool: ToolDefinition): ToolDefinition =>
-    tool.type === 'function' ? extend(tool, { function: withoutNulls(tool.function) }) : tool
   const given = extend(withoutNulls(request), { messages: request.messages.map(withoutNulls) })
   const normal = inOpenaiForm(modernise(given), notes)
   if (normal.tools) normal.tools = normal.tools.map(tidy)
@@ -211,7 +212,8 @@ export function chatCompletions(options: UpstreamOptions) {
           (answer) => meterAnswer(askedOf(upstream, request), answer),
         )
         const judged = guarding ? await guarding.judge(extend(answer, { usage: used.usage })) : answer
-        return extend(judged, { usage: told(upstream, used.usage, cost) })
+        const usage = told(upstream, used.usage, cost)
+        return judged.usage === usage ? judged : extend(judged, { usage })
       }
 
       const opening = begin(
