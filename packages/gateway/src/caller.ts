@@ -57,8 +57,9 @@ export const isAdmin = (caller: Caller): boolean =>
 
 export const hasUser = (caller: Caller): caller is UserCaller => caller !== null && 'user' in caller
 
-const bearer = (exchange: Exchange): string | undefined =>
-  /^bearer +(\S+)$/i.exec(exchange.header('authorization') ?? '')?.[1]
+const bearerToken = /^bearer +(\S+)$/i
+
+const bearer = (exchange: Exchange): string | undefined => bearerToken.exec(exchange.header('authorization') ?? '')?.[1]
 
 /**
  * The credential of a request: the bearer token or, where no `Authorization` is sent, what clients of Azure (`api-key`) and Claude (`x-api-key`)
