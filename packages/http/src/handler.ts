@@ -204,6 +204,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   ): Promise<Reply> => {
     const { operation } = route
     const say = stay.log ? stay.log.add : ignore
+    // Awaited also where it is no promise: a microtask later, node:http has parsed a body that came with its head, and `bytes` need not wait for it.
     const actor = await options.authenticate(exchange, operation.access, say, setHeader)
     stay.caller = options.callerId?.(actor) ?? addressOf(exchange.ip())
     enter(stay, actor, operation.access)

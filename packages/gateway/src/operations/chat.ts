@@ -56,6 +56,10 @@ function withoutLogprobs(request: ChatRequest, notes: Note[]): ChatRequest {
   return rest
 }
 
+/** The request with the target's model. */
+const requestTo = ({ model }: Target, request: ChatRequest): ChatRequest =>
+  model === request.model ? request : extend(request, { model })
+
 /** What the upstream was asked for: a family without the service tier in the request notes that. */
 const askedOf = ({ notes, target }: UpstreamRequest, request: ChatRequest): Asked => ({
   request,
@@ -203,12 +207,10 @@ export function chatCompletions(options: UpstreamOptions) {
         return sse(eventsInPlace(guarding.inPlace.answer, request, guarding))
       }
       const upstream = await upstreamRequest(options, caller, call, need, notes)
-      /** The request with the target's model. */
-      const to = ({ model }: Target): ChatRequest => (model === request.model ? request : extend(request, { model }))
       if (!request.stream) {
         const { answer, used, cost } = await whole(
           upstream,
-          (target, call) => complete(target.provider.chat!, to(target), call),
+          (target, call) => complete(target.provider.chat!, requestTo(target, request), call),
           (answer) => meterAnswer(askedOf(upstream, request), answer),
         )
         const judged = guarding ? await guarding.judge(extend(answer, { usage: used.usage })) : answer
@@ -218,7 +220,7 @@ export function chatCompletions(options: UpstreamOptions) {
 
       const opening = begin(
         upstream,
-        (target, call) => stream(target.provider.chat!, to(target), call),
+        (target, call) => stream(target.provider.chat!, requestTo(target, request), call),
         (opened) => eventsOf(upstream, request, opened, guarding),
       )
       const { earlyPingMs } = options
