@@ -96,7 +96,7 @@ for (const [end, list] of Object.entries(words)) for (const word of list) ends.s
 
 /** What a finish reason means; `content_filter: RECITATION` and the like, of Google's OpenAI-compatible API, by the first of its words that is known. */
 export function endOf(reason: unknown): End {
-  // Mostly it is, and to take it apart costs an answer more than the rest of its translation.
+  // Most answers end so, and nothing is to be taken apart.
   if (typeof reason !== 'string' || reason === 'stop') return 'stop'
   for (const word of reason.toLowerCase().replaceAll('-', '_').split(/\W+/)) {
     const end = ends.get(word)

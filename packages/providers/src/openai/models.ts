@@ -57,7 +57,6 @@ export const openaiCatalogue: Record<string, Capability[]> = {
   'gpt-transcribe': ['transcription'],
 }
 
-// Patterns of each request are not made anew by it.
 const ofFamily = /^(ft:)?(gpt-|chatgpt-|o\d|text-embedding-|tts-|whisper-|dall-e-)/
 const own = /^(ft:)?(gpt-(?!oss|neo|j-|sw3)|chatgpt-|chat-latest|o\d|codex-|computer-use)/
 
