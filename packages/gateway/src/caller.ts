@@ -57,8 +57,9 @@ export const isAdmin = (caller: Caller): boolean =>
 
 export const hasUser = (caller: Caller): caller is UserCaller => caller !== null && 'user' in caller
 
-const bearer = (exchange: Exchange): string | undefined =>
-  /^bearer +(\S+)$/i.exec(exchange.header('authorization') ?? '')?.[1]
+const bearerToken = /^bearer +(\S+)$/i
+
+const bearer = (exchange: Exchange): string | undefined => bearerToken.exec(exchange.header('authorization') ?? '')?.[1]
 
 /**
  * The credential of a request: the bearer token or, where no `Authorization` is sent, what clients of Azure (`api-key`) and Claude (`x-api-key`)
@@ -83,16 +84,25 @@ export function tokenAdmin(token: string): AuthenticateAdmin {
 const duration = (seconds: number): string =>
   seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`
 
+/** The names of OpenAI's headers. Made once, as they are set for each request. */
+const limitHeaders = (of: 'requests' | 'tokens') => ({
+  limit: `x-ratelimit-limit-${of}`,
+  remaining: `x-ratelimit-remaining-${of}`,
+  reset: `x-ratelimit-reset-${of}`,
+})
+const headersOf = { requests: limitHeaders('requests'), tokens: limitHeaders('tokens') }
+
 /** Says what is left of requests or tokens per minute, in OpenAI's headers (its reference, "Rate limits": "Rate limits in headers"). */
 export function tellLimit(
   setHeader: Call['setHeader'],
-  of: 'requests' | 'tokens',
+  of: keyof typeof headersOf,
   perMinute: number,
   { remaining, retryAfter }: RateLimit,
 ): void {
-  setHeader(`x-ratelimit-limit-${of}`, String(perMinute))
-  if (remaining !== undefined) setHeader(`x-ratelimit-remaining-${of}`, String(remaining))
-  setHeader(`x-ratelimit-reset-${of}`, duration(retryAfter))
+  const names = headersOf[of]
+  setHeader(names.limit, String(perMinute))
+  if (remaining !== undefined) setHeader(names.remaining, String(remaining))
+  setHeader(names.reset, duration(retryAfter))
 }
 
 /** @throws ApiError 429 where a rate limit is exceeded */

@@ -75,12 +75,10 @@ export function recordOf(
     model,
     provider: provider.id,
     attempts,
-    ...(considered && { considered }),
     prompt_tokens,
     completion_tokens,
     tokens: prompt_tokens + completion_tokens,
     accuracy,
-    ...(tier !== undefined && { service_tier: tier }),
     units,
     rates,
     catalogue,
@@ -90,6 +88,9 @@ export function recordOf(
     first_token_ms,
     timestamp,
   }
+  // Spreads within the literal would cost more than the rest of it (docs/decisions/008).
+  if (considered) record.considered = considered
+  if (tier !== undefined) record.service_tier = tier
   if (head.end_user) record.end_user = head.end_user
   if (in_conversation) record.in_conversation = true
   if (in_task) record.in_task = true

@@ -212,9 +212,9 @@ async function recordFailure(upstream: UpstreamRequest, error: unknown): Promise
 }
 
 /** Reads an answer, which its upstream bills. @throws UpstreamError if that fails, whatever was thrown */
-function reading<T>({ options, target }: UpstreamRequest, read: () => T): T {
+function reading<T, R>({ options, target }: UpstreamRequest, read: (answer: T) => R, answer: T): R {
   try {
-    return read()
+    return read(answer)
   } catch (cause) {
     const failure = {
       provider: target.provider.id,
@@ -240,7 +240,7 @@ export async function whole<T, U extends Used>(
   try {
     const { value: answer } = await attempt(upstream, run, 'wholeAnswerMs')
     explain(upstream)
-    const used = reading(upstream, () => meter(answer))
+    const used = reading(upstream, meter, answer)
     options.router.report(upstream.target, undefined, used.usage)
     recorded = true
     const cost = await record(upstream, used, watch.disconnected ? 'client_abort' : 'complete')
@@ -263,7 +263,7 @@ export async function begin<T, R>(upstream: UpstreamRequest, run: Run<T>, open: 
   try {
     const { value } = await attempt(upstream, run, 'firstEventMs')
     explain(upstream)
-    return reading(upstream, () => open(value))
+    return reading(upstream, open, value)
   } catch (error) {
     const reason = reasonOf(upstream, error)
     try {

@@ -3,6 +3,7 @@ import type {
   GatewayKeys,
   Hold,
   KV,
+  LimitOf,
   Most,
   Need,
   Note,
@@ -24,7 +25,7 @@ import type { GuardOptions } from './guards.js'
 import type { RecordHead, Used } from './record.js'
 import { estimated, recordOf, tag } from './record.js'
 import { ratesOf } from './service-tier.js'
-import type { SettleTokens } from './token-limits.js'
+import type { SettleTokens, TokenLimit } from './token-limits.js'
 import { holdTokens } from './token-limits.js'
 import type { UpstreamWatch, UpstreamWatches } from './upstream-watch.js'
 
@@ -194,6 +195,39 @@ function pricedTargets(targets: Target[], need: PricedNeed): Target[] {
   return priced
 }
 
+/** Takes the tokens that a request is expected to use from the caller's minute. @throws ApiError 429 where that has no room */
+function takeTokens(
+  { rateLimiter, now }: UpstreamOptions,
+  limits: TokenLimit[],
+  call: Call,
+  expected: Units,
+): Promise<SettleTokens> {
+  const { usage } = estimated(expected)
+  return holdTokens(rateLimiter, limits, usage.prompt_tokens + usage.completion_tokens, call.setHeader, now)
+}
+
+/** Places a hold of the expected cost. @throws ApiError 403 where a limit has no room for it */
+async function placeHold(
+  { ledger, now }: UpstreamOptions,
+  head: RecordHead,
+  need: PricedNeed,
+  targets: Target[],
+  limits: LimitOf[],
+  started: number,
+): Promise<Hold> {
+  const target = targets[0]!
+  const estimate = recordOf(head, target, dearUse(need.expected(target), need, target), {
+    attempts: 1,
+    outcome: 'server_shutdown',
+    latency_ms: elapsed(started),
+    first_token_ms: null,
+    timestamp: new Date(now()).toISOString(),
+  })
+  const hold = await ledger.hold(estimate, limits, limits.length > 0 ? mostOf(need, targets) : undefined)
+  if (!hold) throw await overLimit(limits, estimate.cost_nano_usd ?? 0, ledger)
+  return hold
+}
+
 /**
  * Finds the targets of a request, checks the key's models, the budgets and the credits, and places a hold where one is needed.
  * @param ownNotes notes on fields that apply whichever provider serves the request
@@ -206,7 +240,7 @@ export async function upstreamRequest(
   need: PricedNeed,
   ownNotes: Note[] = [],
 ): Promise<UpstreamRequest> {
-  const { router, kv, ledger, attribute, watches, now, holds, balancePolicy } = options
+  const { router, kv, ledger, attribute, watches, holds, balancePolicy } = options
   const started = performance.now()
   const payer = caller as UserCaller
   const { key, user } = payer
@@ -218,8 +252,8 @@ export async function upstreamRequest(
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice
   const allowed = allowedTargets(router, payer, able)
   const endUser = key?.end_users && (await endUserOf(options.keys, key, need.request.user, call, options.endUserHeader))
-  const budgets = budgetsOf(payer, endUser)
-  const targets = budgets.length > 0 ? pricedTargets(allowed, need) : allowed
+  const limits = budgetsOf(payer, endUser)
+  const targets = limits.length > 0 ? pricedTargets(allowed, need) : allowed
   const target = targets[0]!
   const calls = need.calls ? Math.max(...targets.map(need.calls)) : 1
   if (calls > 1) await options.countCalls(payer, calls, call.setHeader)
@@ -243,33 +277,17 @@ export async function upstreamRequest(
   const attributing = attribute(head)
   if (attributing) await attributing
 
-  const limits = budgets
   if (balancePolicy === 'enforce') limits.push(await creditsOf(payer, kv))
   const minute = tokenLimitsOf(payer)
-  let settle: SettleTokens | undefined
-  if (minute) {
-    const { usage } = estimated(need.expected(target))
-    const expected = usage.prompt_tokens + usage.completion_tokens
-    settle = await holdTokens(options.rateLimiter, minute, expected, call.setHeader, now)
-  }
+  const settle = minute && (await takeTokens(options, minute, call, need.expected(target)))
   let hold: Hold | undefined
-  if (holds || limits.length > 0) {
-    const estimate = recordOf(head, target, dearUse(need.expected(target), need, target), {
-      attempts: 1,
-      outcome: 'server_shutdown',
-      latency_ms: elapsed(started),
-      first_token_ms: null,
-      timestamp: new Date(now()).toISOString(),
-    })
+  if (holds || limits.length > 0)
     try {
-      const held = await ledger.hold(estimate, limits, limits.length > 0 ? mostOf(need, targets) : undefined)
-      if (!held) throw await overLimit(limits, estimate.cost_nano_usd ?? 0, ledger)
-      hold = held
+      hold = await placeHold(options, head, need, targets, limits, started)
     } catch (error) {
       settle?.(0)
       throw error
     }
-  }
   return {
     options,
     call,

@@ -125,9 +125,10 @@ export function requireIdentity(contentEncoding: string | undefined): void {
     throw invalid(`Content-Encoding "${contentEncoding}" is not supported; send the body uncompressed`)
 }
 
+const jsonType = /^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i
+
 /** @throws ApiError 400 where the headers announce a body that is not plain JSON */
 export function requireJson(contentType: string | undefined, contentEncoding: string | undefined): void {
   requireIdentity(contentEncoding)
-  if (contentType !== undefined && !/^\s*application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType))
-    throw invalid('Content-Type must be application/json')
+  if (contentType !== undefined && !jsonType.test(contentType)) throw invalid('Content-Type must be application/json')
 }

@@ -3,6 +3,7 @@ import { addressOf, JSON_DEPTH, jsonCount, scrubPath, STORAGE_RETRY_AFTER_S, uui
 import type { BodyMemory } from './body-memory.js'
 import { bodyMemory } from './body-memory.js'
 import { parseJson, requireJson } from './body.js'
+import type { Content } from './content.js'
 import { contentReply, hasTag } from './content.js'
 import {
   ANSWER_HEADERS,
@@ -23,8 +24,9 @@ import { matcher } from './match.js'
 import type { Form } from './multipart.js'
 import type { Call, Route } from './operation.js'
 import { isAnswer } from './operation.js'
-import type { LogLine, RequestLog } from './request-log.js'
+import type { RequestLog } from './request-log.js'
 import { callHook, openLog } from './request-log.js'
+import type { EventStream } from './sse.js'
 import { sseBody, sseHeaders } from './sse.js'
 import { Stay } from './stay.js'
 
@@ -141,7 +143,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     return reply
   }
 
-  const report = (error: unknown, requestId: string, log: LogLine | undefined): ApiError => {
+  const report = (error: unknown, { log, requestId }: Stay): ApiError => {
     const described = describe(error)
     if (described.status !== CLIENT_LEFT) log?.add(errorFields(described))
     if (described.status >= 500) callHook(() => onError?.(error, { request_id: requestId }))
@@ -161,28 +163,35 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     })
   }
 
-  const toReply = (
-    value: unknown,
-    exchange: Exchange,
-    status: number,
-    requestId: string,
-    stay: Stay,
-  ): Reply | Promise<Reply> => {
-    if (value === undefined) return { status, headers: {} }
-    const { method, header } = exchange
-    const unread = (reply: Reply): Reply | Promise<Reply> =>
-      held(reply, method, stay, (error) => report(error, requestId, stay.log))
-    if (!isAnswer(value)) return unread(json(status, value))
-    if (value.kind === 'json') return unread(json(value.status, value.value))
-    // What is stored whole, such as the parts of a page, is in memory once for all.
-    if (value.kind === 'content')
-      return contentReply(method, header, value.content).then((reply) => (isStream(reply.body) ? unread(reply) : reply))
-    if (value.kind === 'bytes')
-      return unread({ status, headers: { 'content-type': value.contentType }, body: value.body })
+  const streamReply = (events: EventStream, status: number, stay: Stay): Reply => {
     const onEnd = (): void => stay.end(status)
     const hold = (bytes: number): void => stay.hold(bytes)
-    const errorEvent = (error: unknown) => options.errorBody(report(error, requestId, stay.log))
-    return { status, headers: sseHeaders, body: sseBody(value.events, { errorEvent, heartbeatMs, onEnd, hold }) }
+    const errorEvent = (error: unknown) => options.errorBody(report(error, stay))
+    return { status, headers: sseHeaders, body: sseBody(events, { errorEvent, heartbeatMs, onEnd, hold }) }
+  }
+
+  const storedReply = async ({ method, header }: Exchange, content: Content, stay: Stay): Promise<Reply> => {
+    const reply = await contentReply(method, header, content)
+    // What is stored whole, such as the parts of a page, is in memory once for all.
+    return isStream(reply.body) ? held(reply, method, stay, report) : reply
+  }
+
+  const toReply = (value: unknown, exchange: Exchange, status: number, stay: Stay): Reply | Promise<Reply> => {
+    if (value === undefined) return { status, headers: {} }
+    const { method } = exchange
+    if (!isAnswer(value)) return held(json(status, value), method, stay, report)
+    if (value.kind === 'sse') return streamReply(value.events, status, stay)
+    if (value.kind === 'content') return storedReply(exchange, value.content, stay)
+    if (value.kind === 'json') return held(json(value.status, value.value), method, stay, report)
+    return held({ status, headers: { 'content-type': value.contentType }, body: value.body }, method, stay, report)
+  }
+
+  const readJson = (bytes: Uint8Array, stay: Stay): unknown => {
+    const count = jsonCount()
+    const body = parseJson(bytes, jsonDepth, count)
+    const cost = BODY_COPIES * bytes.length + VALUE_COST * count.values
+    if (cost > LARGE_ANSWER) stay.hold(cost)
+    return body
   }
 
   /** Authenticate, rate limit, admit, parse, run. */
@@ -190,12 +199,12 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     exchange: Exchange,
     route: Route<Actor, Access>,
     pathParams: Record<string, string>,
-    requestId: string,
     setHeader: Call['setHeader'],
     stay: Stay,
   ): Promise<Reply> => {
     const { operation } = route
     const say = stay.log ? stay.log.add : ignore
+    // Awaited also where it is no promise: a microtask later, node:http has parsed a body that came with its head, and `bytes` need not wait for it.
     const actor = await options.authenticate(exchange, operation.access, say, setHeader)
     stay.caller = options.callerId?.(actor) ?? addressOf(exchange.ip())
     enter(stay, actor, operation.access)
@@ -205,6 +214,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const version = operation.version && (await operation.version(actor, { params, query }))
     const etag = version == null ? undefined : `W/"${version}"`
     if (etag !== undefined && hasTag(header('if-none-match') ?? '', etag)) return { status: 304, headers: { etag } }
+    const { requestId } = stay
     const call = { requestId, method, ip, origin, onDisconnect, header, setHeader, memory: stay, log: say }
     let body: unknown
     let form: Form | undefined
@@ -225,10 +235,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
           bytes = await bytes
           enter(stay, actor, operation.access)
         }
-        const count = jsonCount()
-        body = parseJson(bytes, jsonDepth, count)
-        const cost = BODY_COPIES * bytes.length + VALUE_COST * count.values
-        if (cost > LARGE_ANSWER) stay.hold(cost)
+        body = readJson(bytes, stay)
       }
       if (body !== undefined) checkBody(operation, body)
     } catch (error) {
@@ -239,7 +246,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     try {
       const value = await operation.run(actor, { params, query, body }, call)
       if (etag !== undefined) setHeader('etag', etag)
-      return toReply(value, exchange, route.status, requestId, stay)
+      return toReply(value, exchange, route.status, stay)
     } finally {
       if (form) await form.dispose()
     }
@@ -251,7 +258,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const requestId = uuidv7()
     const route = methods.get(exchange.method === 'HEAD' ? 'GET' : exchange.method)
     const log = onRequest && openLog(onRequest, exchange, route?.path ?? '', requestId)
-    const stay = new Stay(log, memory)
+    const stay = new Stay(requestId, log, memory)
     const headers: Reply['headers'] = { 'x-request-id': requestId }
     const setHeader: Call['setHeader'] = (name, value) => void (headers[name] = value)
     const finish = (reply: Reply): Reply => {
@@ -268,11 +275,8 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
       if (!isStream(reply.body)) stay.end(reply.status)
       return reply
     }
-    const fail = (error: unknown): Reply => finish(errorReply(report(error, requestId, log)))
-    return (route ? answer(exchange, route, params, requestId, setHeader, stay) : noRoute(exchange, methods)).then(
-      finish,
-      fail,
-    )
+    const fail = (error: unknown): Reply => finish(errorReply(report(error, stay)))
+    return (route ? answer(exchange, route, params, setHeader, stay) : noRoute(exchange, methods)).then(finish, fail)
   }
 
   return {

@@ -17,8 +17,11 @@ async function* once<T>(body: T): AsyncGenerator<T> {
   yield body
 }
 
-/** A reply whose body ends the request, and has memory until then. @param onError told of the error that breaks the body off */
-async function begun(reply: Reply, method: string, stay: Stay, onError: (error: unknown) => void): Promise<Reply> {
+/** Told of an error that breaks a body off. */
+type Report = (error: unknown, stay: Stay) => void
+
+/** A reply whose body ends the request, and has memory until then. */
+async function begun(reply: Reply, method: string, stay: Stay, report: Report): Promise<Reply> {
   const { status, headers } = reply
   const body = reply.body!
   const pieces = isStream(body) ? body[Symbol.asyncIterator]() : once(body)
@@ -36,7 +39,7 @@ async function begun(reply: Reply, method: string, stay: Stay, onError: (error: 
   }
   reply.body = watched(begunWith(first, pieces), {
     onPiece: ({ length }) => stay.hold(length),
-    onError,
+    onError: (error) => report(error, stay),
     onEnd: () => stay.end(status),
   })
   return reply
@@ -47,5 +50,5 @@ async function begun(reply: Reply, method: string, stay: Stay, onError: (error: 
  * a stream that of its largest piece. The first piece of a stream is read before the reply begins, so that what fails until then is answered.
  * @throws ApiError 503 where there is no memory
  */
-export const held = (...[reply, method, ...more]: Parameters<typeof begun>): Reply | Promise<Reply> =>
-  method === 'HEAD' || isSmall(reply.body) ? reply : begun(reply, method, ...more)
+export const held = (reply: Reply, method: string, stay: Stay, report: Report): Reply | Promise<Reply> =>
+  method === 'HEAD' || isSmall(reply.body) ? reply : begun(reply, method, stay, report)

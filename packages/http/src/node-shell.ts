@@ -97,6 +97,9 @@ function readBytes(request: NodeRequest, limit: number, pace: Pace, memory?: Mem
   })
 }
 
+/** Scheme and authority of the absolute form of a request target (RFC 9112, section 3.2.2), which are ignored. */
+const authority = /^https?:\/\/[^/?]*\/?/i
+
 function toExchange(
   request: NodeRequest,
   response: NodeResponse,
@@ -104,8 +107,7 @@ function toExchange(
   trustedHops: number,
   pace: Pace,
 ): Exchange {
-  // The absolute form of a request target is allowed (RFC 9112, section 3.2.2); scheme and authority are ignored.
-  const url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*\/?/i, '/')
+  const url = (request.url ?? '/').replace(authority, '/')
   const mark = url.indexOf('?')
   const header = (name: string): string | undefined => {
     const value = request.headers[name]

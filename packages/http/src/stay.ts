@@ -12,6 +12,8 @@ export class Stay implements Memory {
 
   /** @param memory of a handler: takes bytes for a caller, or throws */
   constructor(
+    /** The value of the answer's X-Request-ID. */
+    readonly requestId: string,
     readonly log: LogLine | undefined,
     private readonly memory: (caller: string, bytes: number) => void,
   ) {}

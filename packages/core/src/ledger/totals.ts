@@ -115,8 +115,11 @@ export function sumOf(all: Iterable<Readonly<Fields>>): Fields {
   return sum
 }
 
+/** Characters of an ISO 8601 timestamp until its minutes. */
+const HOUR_LENGTH = 13
+
 /** The hour of an ISO 8601 timestamp, such as `2026-01-31-09`; sorts by time. */
-export const hourOf = (timestamp: string): string => `${timestamp.slice(0, 10)}-${timestamp.slice(11, 13)}`
+export const hourOf = (timestamp: string): string => `${timestamp.slice(0, 10)}-${timestamp.slice(11, HOUR_LENGTH)}`
 
 export const totalKey = (of: TotalOf, id: string): Key =>
   of === 'all' ? ['usage-total', of] : of === 'end_user' ? ['end-user-total', id] : ['usage-total', of, id]
@@ -148,7 +151,6 @@ export class Sums {
 /** A group of records that are added to the same counters, and the fields that they add. */
 interface Alike {
   first: UsageRecord
-  hour: string
   usage: Fields
   conduct: Fields
 }
@@ -156,8 +158,9 @@ interface Alike {
 /** The id of the entity whose totals a record is added to; '' = none. */
 const counted = (isIn: boolean | undefined, id: string): string => (isIn ? id : '')
 
-/** Whether two records of the same hour are added to the same counters. */
+/** Whether two records are added to the same counters. */
 const isAlike = (a: UsageRecord, b: UsageRecord): boolean =>
+  a.timestamp.startsWith(b.timestamp.slice(0, HOUR_LENGTH)) &&
   a.key_id === b.key_id &&
   a.user_id === b.user_id &&
   a.end_user?.key === b.end_user?.key &&
@@ -173,9 +176,8 @@ const isAlike = (a: UsageRecord, b: UsageRecord): boolean =>
 function alike(records: UsageRecord[]): Alike[] {
   const groups: Alike[] = []
   for (const record of records) {
-    const hour = hourOf(record.timestamp)
-    let group = groups.find((one) => one.hour === hour && isAlike(one.first, record))
-    if (!group) groups.push((group = { first: record, hour, usage: {}, conduct: {} }))
+    let group = groups.find(({ first }) => isAlike(first, record))
+    if (!group) groups.push((group = { first: record, usage: {}, conduct: {} }))
     addRecord(group.usage, record)
     addConduct(group.conduct, record)
   }
@@ -192,7 +194,8 @@ export function subtractUsage(sums: Sums, record: UsageRecord): void {
 
 /** Adds records and failed calls to their counters. @throws TypeError or RangeError if a record cannot be stored */
 export function addUsage(sums: Sums, records: UsageRecord[], failed: FailedCall[]): void {
-  for (const { first, hour, usage, conduct } of alike(records)) {
+  for (const { first, usage, conduct } of alike(records)) {
+    const hour = hourOf(first.timestamp)
     const { user_id, key_id, provider, model } = first
     const { session_id, in_session, conversation_id, in_conversation, task_id, in_task, project_id, in_project } = first
     const count = (key: Key, more?: Fields): void => {

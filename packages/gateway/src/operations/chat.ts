@@ -34,14 +34,15 @@ import type { UpstreamWatch } from '../upstream-watch.js'
 import { hasContentFallback, heldBack, isWithheld } from '../withheld.js'
 import { operation } from '../operation.js'
 
+const tidy = (tool: ToolDefinition): ToolDefinition =>
+  tool.type === 'function' ? extend(tool, { function: withoutNulls(tool.function) }) : tool
+
 /**
  * The request without fields that are `null`, also in its messages and tools but not within their JSON Schemas, and without deprecated fields and
  * those of other vendors that OpenAI has in another form.
  * @param notes receives a note for each field whose meaning that changes
  */
 export function normalise(request: ChatRequest, notes: Note[] = []): ChatRequest {
-  const tidy = (tool: ToolDefinition): ToolDefinition =>
-    tool.type === 'function' ? extend(tool, { function: withoutNulls(tool.function) }) : tool
   const given = extend(withoutNulls(request), { messages: request.messages.map(withoutNulls) })
   const normal = inOpenaiForm(modernise(given), notes)
   if (normal.tools) normal.tools = normal.tools.map(tidy)
@@ -55,6 +56,10 @@ function withoutLogprobs(request: ChatRequest, notes: Note[]): ChatRequest {
   notes.push({ field: 'logprobs', action: 'dropped' })
   return rest
 }
+
+/** The request with the target's model. */
+const requestTo = ({ model }: Target, request: ChatRequest): ChatRequest =>
+  model === request.model ? request : extend(request, { model })
 
 /** What the upstream was asked for: a family without the service tier in the request notes that. */
 const askedOf = ({ notes, target }: UpstreamRequest, request: ChatRequest): Asked => ({
@@ -203,13 +208,11 @@ export function chatCompletions(options: UpstreamOptions) {
         return sse(eventsInPlace(guarding.inPlace.answer, request, guarding))
       }
       const upstream = await upstreamRequest(options, caller, call, need, notes)
-      /** The request with the target's model. */
-      const to = ({ model }: Target): ChatRequest => (model === request.model ? request : extend(request, { model }))
       if (!request.stream) {
         const { answer, used, cost } = await whole(
           upstream,
           (target, call) => {
-            const answering = complete(target.provider.chat!, to(target), call)
+            const answering = complete(target.provider.chat!, requestTo(target, request), call)
             if (!hasContentFallback(upstream)) return answering
             return answering.then(async (answer) => {
               if (!isWithheld(answer)) return answer
@@ -219,13 +222,14 @@ export function chatCompletions(options: UpstreamOptions) {
           (answer) => meterAnswer(askedOf(upstream, request), answer),
         )
         const judged = guarding ? await guarding.judge(extend(answer, { usage: used.usage })) : answer
-        return extend(judged, { usage: told(upstream, used.usage, cost) })
+        const usage = told(upstream, used.usage, cost)
+        return judged.usage === usage ? judged : extend(judged, { usage })
       }
 
       const opening = begin(
         upstream,
         (target, call) => {
-          const opening = stream(target.provider.chat!, to(target), call)
+          const opening = stream(target.provider.chat!, requestTo(target, request), call)
           if (!hasContentFallback(upstream)) return opening
           return opening.then(heldBack).then(async ({ stream, isWithheld }) => {
             if (!isWithheld) return stream

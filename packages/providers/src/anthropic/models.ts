@@ -34,8 +34,10 @@ export const anthropicCatalogue: Record<string, Capability[]> = Object.fromEntri
   Object.keys(catalogue).map((id) => [id, anthropicCapabilities]),
 )
 
+const ofFamily = /^(?:[a-z.-]*\.)?claude-/
+
 /** Whether a model id matches the family: `claude-…`, also as Bedrock has it: `us.anthropic.claude-…`. */
-export const isAnthropicModel = (model: string): boolean => /^(?:[a-z.-]*\.)?claude-/.test(model)
+export const isAnthropicModel = (model: string): boolean => ofFamily.test(model)
 
 /**
  * The id of a model in Anthropic's own spelling, without a date. Servers of the Messages API have others: Bedrock

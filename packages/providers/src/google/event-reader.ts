@@ -1,4 +1,5 @@
 import type { Usage } from '@turnpike/core'
+import { extend } from '@turnpike/core/internal'
 import { parseJson } from '../json.js'
 import type { Answer, AnswerPart } from './answer.js'
 import { hasCounts, toUsage } from './answer.js'
@@ -25,6 +26,8 @@ interface Form {
   /** The part of `answer` whose text is replaced. */
   part: AnswerPart
 }
+
+type Report = Record<string, unknown>
 
 const firstPart = (answer: Answer | undefined): AnswerPart | undefined => answer?.candidates?.[0]?.content?.parts?.[0]
 
@@ -57,10 +60,12 @@ const endsEarly = /\}(?!\]|,\{)./s
  * Joins two usage reports: the later counts, and the earlier ones that it lacks or has as 0. The larger ones would not do, because the first count of
  * a prompt may be too large.
  */
-const joined = (earlier: object | undefined, later: object): object =>
-  earlier
-    ? { ...earlier, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== 0 && value !== null)) }
-    : later
+function joined(earlier: Report | undefined, later: Report): Report {
+  if (!earlier) return later
+  const both = extend(earlier, later)
+  for (const name in later) if (later[name] === 0 || later[name] === null) both[name] = earlier[name]
+  return both
+}
 
 /**
  * Parses the events of one stream. Nearly all have the same structure, and only the last counts matter. If an event matches a template and
@@ -70,12 +75,12 @@ export function eventReader() {
   let form: Form | undefined
   let lessons = LESSONS
   /** The usage reports that were parsed, joined. */
-  let report: object | undefined
+  let report: Report | undefined
   /** The last unparsed counts; undefined if `report` is newer. */
   let counts: string | undefined
   /** Joins the unparsed counts, if they are JSON, to the report. */
   const parseCounts = (): void => {
-    const last = counts === undefined ? undefined : (parseJson(`{"promptTokenCount":${counts}`) as object | undefined)
+    const last = counts === undefined ? undefined : (parseJson(`{"promptTokenCount":${counts}`) as Report | undefined)
     if (last) report = joined(report, last)
     counts = undefined
   }
@@ -109,7 +114,7 @@ export function eventReader() {
       const told = answer?.usageMetadata
       if (told && hasCounts(told)) {
         parseCounts()
-        report = joined(report, told)
+        report = joined(report, told as Report)
         if (short && lessons-- > 0) form = formOf(data, answer!) ?? form
       }
       return answer

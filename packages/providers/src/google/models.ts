@@ -24,8 +24,10 @@ export const googleCatalogue: Record<string, Capability[]> = {
   'gemini-4-carbon': capabilities,
 }
 
+const ofFamily = /^((models\/)?(gemini|gemma)-|tunedModels\/)/
+
 /** Whether a model id matches the family: `gemini-…`, `gemma-…`, both also with the prefix `models/`, and `tunedModels/…`. */
-export const isGoogleModel = (model: string): boolean => /^((models\/)?(gemini|gemma)-|tunedModels\/)/.test(model)
+export const isGoogleModel = (model: string): boolean => ofFamily.test(model)
 
 /** The syntax of model ids. It is strict because the id becomes a part of the URL, where another path would be answered as a wrong base URL is. */
 const modelId = /^((models|tunedModels)\/)?\w[\w.@-]*$/

@@ -57,10 +57,11 @@ export const openaiCatalogue: Record<string, Capability[]> = {
   'gpt-transcribe': ['transcription'],
 }
 
+const ofFamily = /^(ft:)?(gpt-|chatgpt-|o\d|text-embedding-|tts-|whisper-|dall-e-)/
+const own = /^(ft:)?(gpt-(?!oss|neo|j-|sw3)|chatgpt-|chat-latest|o\d|codex-|computer-use)/
+
 /** Whether a model id matches the family: `gpt-…`, `chatgpt-…`, `o1`, `text-embedding-…`, `tts-…`, `whisper-…`, `dall-e-…`, also fine-tuned (`ft:…`). */
-export const isOpenaiModel = (model: string): boolean =>
-  /^(ft:)?(gpt-|chatgpt-|o\d|text-embedding-|tts-|whisper-|dall-e-)/.test(model)
+export const isOpenaiModel = (model: string): boolean => ofFamily.test(model)
 
 /** Whether a model is one of OpenAI's API. Not gpt-oss, which others serve, nor GPT-Neo, GPT-NeoX, GPT-J and GPT-SW3, which are others'. */
-export const isOwnModel = (model: string): boolean =>
-  /^(ft:)?(gpt-(?!oss|neo|j-|sw3)|chatgpt-|chat-latest|o\d|codex-|computer-use)/.test(model)
+export const isOwnModel = (model: string): boolean => own.test(model)

@@ -71,6 +71,10 @@ export function directory(
     return prefix === undefined ? asked : prefix + asked.slice(asked.indexOf('/'))
   }
 
+  const ids = [...byId.keys()]
+  /** Those that may have models which they do not list. */
+  const vendors = ids.filter((id) => !byId.get(id)![0]!.listsAll)
+
   /** Whether a model belongs to the family of a provider. */
   const owns = (id: string, model: string): boolean => byId.get(id)![0]!.owns?.(model) === true
 
@@ -78,12 +82,12 @@ export function directory(
   const ownersOf = ({ listed, unlisted }: Catalogue, model: string): string[] => {
     const listing = listed.get(model)
     // Lists have aliases and what tables tell at their end.
-    if (listing) return listing.size === 1 ? [...listing.keys()] : [...byId.keys()].filter((id) => listing.has(id))
-    const ids = [...byId.keys()]
-    const family = ids.filter((id) => owns(id, model))
+    if (listing) return listing.size === 1 ? [...listing.keys()] : ids.filter((id) => listing.has(id))
+    const isOwn = (id: string): boolean => owns(id, model)
     // The vendor has models that its catalogue does not list yet; what others have, they list.
-    const vendors = family.filter((id) => !byId.get(id)![0]!.listsAll)
-    if (vendors.length > 0) return vendors
+    const ofVendors = vendors.filter(isOwn)
+    if (ofVendors.length > 0) return ofVendors
+    const family = ids.filter(isOwn)
     return family.length > 0 ? family : ids.filter((id) => unlisted.has(id))
   }
 
@@ -107,15 +111,14 @@ export function directory(
       const hasRest = known.listed.get(rest)?.has(prefix) || owns(prefix, rest)
       if (!listing || (!isOwn && hasRest)) return at(prefix, rest, session)
     }
-    const ids = ownersOf(known, asked)
-    return ids.length === 1 ? at(ids[0]!, asked, session) : ids.flatMap((id) => at(id, asked, session))
+    const owners = ownersOf(known, asked)
+    return owners.length === 1 ? at(owners[0]!, asked, session) : owners.flatMap((id) => at(id, asked, session))
   }
 
   /** The providers of a model that a request names: where nobody is known to have it, the only provider there is (ruling 51). */
   const servingAny = (known: Catalogue, asked: string, wanted?: string, session?: string): Place[] => {
     const places = serving(known, asked, wanted, session)
-    const [only, ...others] = places.length === 0 ? byId.keys() : []
-    return only !== undefined && others.length === 0 ? at(only, asked, session) : places
+    return places.length === 0 && ids.length === 1 ? at(ids[0]!, asked, session) : places
   }
 
   /** The members of a group, in the configured order. */
@@ -145,7 +148,7 @@ export function directory(
   const wantedBy = ({ provider: word }: Need['request']): string | undefined => {
     const wanted = word && word !== 'auto' ? idOf(word) : undefined
     if (word && word !== 'auto' && wanted === undefined) {
-      const allowed = [...byId.keys(), 'auto'].map((id) => `"${id}"`).join(', ')
+      const allowed = [...ids, 'auto'].map((id) => `"${id}"`).join(', ')
       throw invalid(`Unknown provider; the configured ones are ${allowed}`)
     }
     return wanted
