@@ -90,18 +90,12 @@ const words: Record<Exclude<End, 'stop'>, string[]> = {
   ],
 }
 
-/** What each word means. */
-const ends = new Map<string, End>()
-for (const [end, list] of Object.entries(words)) for (const word of list) ends.set(word, end as End)
-
 /** What a finish reason means; `content_filter: RECITATION` and the like, of Google's OpenAI-compatible API, by the first of its words that is known. */
 export function endOf(reason: unknown): End {
-  // Most answers end so, and nothing is to be taken apart.
-  if (typeof reason !== 'string' || reason === 'stop') return 'stop'
-  for (const word of reason.toLowerCase().replaceAll('-', '_').split(/\W+/)) {
-    const end = ends.get(word)
-    if (end) return end
-  }
+  // Most answers end with one of these, and nothing is to be looked for.
+  if (typeof reason !== 'string' || reason === 'stop' || reason === 'STOP') return 'stop'
+  for (const word of reason.toLowerCase().replaceAll('-', '_').split(/\W+/))
+    for (const [end, list] of Object.entries(words)) if (list.includes(word)) return end as End
   return 'stop'
 }
 
