@@ -24,10 +24,14 @@ const { kv, rateLimiter } = process.env.STORAGE
 /** A ledger that records nothing. */
 const noLedger = { append: async () => {}, failed() {}, ready: async () => {}, totals: async () => ({}) }
 // The upstream has no list of models.
-const to = (path) => ({ apiKey: 'bench', baseURL: UPSTREAM + path, models: [], transport })
+const to = (path, model) => ({ apiKey: 'bench', baseURL: UPSTREAM + path, models: [model], transport })
 const gateway = createGateway({
   router: createRouter({
-    providers: [openai(to('/v1')), anthropic(to('')), google({ ...to('/v1beta'), endpoints: googleEndpoints() })],
+    providers: [
+      openai(to('/v1', 'gpt-4o-mini')),
+      anthropic(to('', 'claude-sonnet-4-5')),
+      google({ ...to('/v1beta', 'gemini-2.5-flash'), endpoints: googleEndpoints() }),
+    ],
   }),
   kv,
   ...(rateLimiter && { rateLimiter }),
