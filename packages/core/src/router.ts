@@ -27,8 +27,10 @@ export type Task = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription'
 export interface Need {
   task: Task
   request: { model: string; provider?: string | null | undefined; prompt_cache_key?: unknown; user?: unknown }
-  /** The expected units on a target; used only to compare prices, and where a deployment has a limit of tokens. */
+  /** The expected units on a target; used only to compare prices. */
   expected(target: Target): Units
+  /** The tokens that a target is likely to use, of prompt and answers; used only where they are limited a minute. Default: those that are expected. */
+  likely?(target: Target): number
   /** How many calls a target needs; absent = one. */
   calls?(target: Target): number
   /** Tokens of the prompt and of one answer; used only when prices are compared. Default: not checked. */

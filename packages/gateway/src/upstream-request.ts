@@ -14,6 +14,7 @@ import type {
 } from '@turnpike/core'
 import { cost } from '@turnpike/core'
 import type { Attribute } from '@turnpike/core/internal'
+import { likelyTokens } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { allowedTargets, budgetsOf, creditsOf, isServed, overLimit, tokenLimitsOf, unpriced } from './admit.js'
 import type { callCounter, Caller, UserCaller } from './caller.js'
@@ -226,9 +227,7 @@ export async function upstreamRequest(
   const minute = tokenLimitsOf(payer)
   let settle: SettleTokens | undefined
   if (minute) {
-    const { usage } = estimated(need.expected(target))
-    const expected = usage.prompt_tokens + usage.completion_tokens
-    settle = await holdTokens(options.rateLimiter, minute, expected, call.setHeader, now)
+    settle = await holdTokens(options.rateLimiter, minute, likelyTokens(need, target), call.setHeader, now)
   }
   let hold: Hold | undefined
   if (holds || limits.length > 0) {
