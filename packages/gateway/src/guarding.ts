@@ -22,7 +22,7 @@ import { GUARD_MS, LOGGED_MODEL, LOOK_BACK } from './conventions.js'
 import type { Judge } from './guarded-text.js'
 import { judged, LookBack } from './guarded-text.js'
 import type { Answered, Asked, Guard, GuardedTasks } from './guards.js'
-import { GuardedSpeech } from './guards.js'
+import { GuardedSpeech, refuse } from './guards.js'
 import { tag } from './record.js'
 import type { UpstreamOptions } from './upstream-request.js'
 
@@ -265,7 +265,13 @@ export class Guarding<T extends Task = Task> {
   }
 
   #judgeOf(guard: Guard): Judge {
-    return async (text) => (await this.#said(guard, () => guard.text!(text, this.#asked))) ?? text
+    return async (text, sent = '') => {
+      const now = (await this.#said(guard, () => guard.text!(text, this.#asked))) ?? text
+      if (now.startsWith(sent)) return now
+      return this.#said(guard, () => {
+        throw refuse('What this answer goes on with would change what was sent of it')
+      })
+    }
   }
 
   /** What a guard says. @throws ApiError */
