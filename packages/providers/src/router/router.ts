@@ -117,6 +117,13 @@ export function createRouter(options: RouterOptions): Router {
   const plans = new Plans(rotations, health, quotas, choices)
 
   const { idOf, spelt, serving, membersOf, placesOf, fallbackPlaces } = directory(byId, rotations, groups)
+  /** The members of each group, with its fallbacks. */
+  const members = new Map(
+    Array.from(groups, ([name, { tiers, fallbacks }]) => [
+      name,
+      [...tiers.flatMap(({ models }) => models), ...fallbacks.map(([, model]) => model)].map(spelt),
+    ]),
+  )
   const listings = new Listings(byId, now)
 
   /** What the lists and what a table tells come to. */
@@ -246,13 +253,7 @@ export function createRouter(options: RouterOptions): Router {
       const all = await groupModels()
       return provider === undefined ? all : all.filter((group) => group.provider === idOf(provider))
     },
-    members(name) {
-      const group = groups.get(name)
-      return (
-        group &&
-        [...group.tiers.flatMap(({ models }) => models), ...group.fallbacks.map(([, model]) => model)].map(spelt)
-      )
-    },
+    members: (name) => members.get(name),
     async model(id) {
       const group = groups.has(id) && (await groupModels()).find((one) => one.id === id)
       if (group) return group
