@@ -17,7 +17,7 @@ import type { Attribute } from '@turnpike/core/internal'
 import { likelyTokens } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { allowedTargets, budgetsOf, creditsOf, isServed, overLimit, tokenLimitsOf, unpriced } from './admit.js'
-import type { callCounter, Caller, UserCaller } from './caller.js'
+import type { callCounter, Caller, giverBack, UserCaller } from './caller.js'
 import { LOGGED_MODEL } from './conventions.js'
 import { countEndUser, endUserOf } from './end-user.js'
 import type { GuardOptions } from './guards.js'
@@ -52,6 +52,7 @@ export interface UpstreamOptions extends GuardOptions {
   balancePolicy: BalancePolicy
   attribute: Attribute
   countCalls: ReturnType<typeof callCounter>
+  giveBack: ReturnType<typeof giverBack>
   rateLimiter: RateLimiter
   keys: GatewayKeys
   /** The header that names the end user, before the body's `user`; default none. */
@@ -196,13 +197,13 @@ export async function upstreamRequest(
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice
   const allowed = allowedTargets(router, payer, able)
-  const endUser = key?.end_users && (await endUserOf(options.keys, key, need.request.user, call, options.endUserHeader))
+  const endUser = key?.end_users && (await endUserOf(options, payer, need, call))
   const budgets = budgetsOf(payer, endUser)
   const targets = budgets.length > 0 ? pricedTargets(allowed, need) : allowed
   const target = targets[0]!
   const calls = need.calls ? Math.max(...targets.map(need.calls)) : 1
   if (calls > 1) await options.countCalls(payer, calls, call.setHeader)
-  if (endUser) await countEndUser(options.rateLimiter, key!, endUser, calls)
+  if (endUser) await countEndUser(options, payer, endUser, calls)
   const readying = ledger.ready()
   if (readying) await readying
 
@@ -230,22 +231,26 @@ export async function upstreamRequest(
     settle = await holdTokens(options.rateLimiter, minute, likelyTokens(need, target), call.setHeader, now)
   }
   let hold: Hold | undefined
-  if (holds || limits.length > 0) {
-    const estimate = recordOf(head, target, dearUse(need.expected(target), need, target), {
-      attempts: 1,
-      outcome: 'server_shutdown',
-      latency_ms: elapsed(started),
-      first_token_ms: null,
-      timestamp: new Date(now()).toISOString(),
-    })
-    try {
+  try {
+    if (holds || limits.length > 0) {
+      const estimate = recordOf(head, target, dearUse(need.expected(target), need, target), {
+        attempts: 1,
+        outcome: 'server_shutdown',
+        latency_ms: elapsed(started),
+        first_token_ms: null,
+        timestamp: new Date(now()).toISOString(),
+      })
       const held = await ledger.hold(estimate, limits, limits.length > 0 ? mostOf(need, targets) : undefined)
+      if (!held && endUser) await options.giveBack(payer, calls)
       if (!held) throw await overLimit(limits, estimate.cost_nano_usd ?? 0, ledger)
       hold = held
-    } catch (error) {
-      settle?.(0)
-      throw error
     }
+    const keeping = endUser && options.keys.endUsers.keep(key!, endUser)
+    if (keeping) await keeping
+  } catch (error) {
+    settle?.(0)
+    if (hold) await ledger.drop(hold).catch(() => undefined)
+    throw error
   }
   return {
     options,
