@@ -1,5 +1,5 @@
-import type { EndUserRules } from '@turnpike/core'
-import { createUser, memoryKV } from '@turnpike/core'
+import type { EndUserRules, KeyInput } from '@turnpike/core'
+import { createUser, memoryKV, updateUser } from '@turnpike/core'
 import { createRouter, google, openai } from '@turnpike/providers'
 import { describe, expect, it } from 'vitest'
 import type { TestOptions } from '../../../test/support/gateway.js'
@@ -174,14 +174,15 @@ describe('threat 76: end users who are made up, to get more or to fill the store
   })
 
   it('stores none for a request that is not admitted', async () => {
-    for (const [input, fields, status] of [
+    const refused: [Partial<KeyInput>, object, number][] = [
       [{ models: ['gpt-4o-mini'] }, {}, 403],
       [{ budget: { usd: 1e-6 } }, {}, 403],
       [{ budget: { usd: 1 } }, { model: 'gpt-unpriced' }, 403],
       [{ tokenLimit: 10 }, {}, 429],
       [{ endUsers: { budget: { usd: 1e-6 } } }, {}, 403],
       [{ endUsers: { rate_limit: 1 } }, { model: 'gemini-2.5-flash', n: 2 }, 429],
-    ] as const) {
+    ]
+    for (const [input, fields, status] of refused) {
       const router = createRouter({ providers: [openai({ apiKey: 'sk' }), google({ apiKey: 'sk' })] })
       const at = await withKey({ endUsers: {}, ...input }, { router })
       expect([input, (await at.ask({ user: 'ada', ...fields })).status]).toEqual([input, status])
@@ -219,7 +220,9 @@ describe('threat 84: an end user beyond the own limits, who uses up the minute o
     ['requests', { rate_limit: 2 }, 429],
     ['budget', { budget: { usd: (1.5 * COST) / 1e9 } }, 403],
   ])('has what is refused for the %s given back, to the key and its owner', async (_, endUsers, status) => {
-    const at = await withKey({ rateLimit: 5, endUsers }, { keyLimits: { user: { keys: 5, rateLimit: 5 } } })
+    const at = await withKey({ rateLimit: 5, endUsers }, { keyLimits: { developer: { rateLimit: 5 } } })
+    await updateUser(at.kv, OWNER, { role: 'developer' })
+    at.gateway.keys.forget(OWNER)
     const ask = (user: string) => () => at.ask({ user, max_tokens: 2 })
     expect(await statuses(ask('mallory'), 7)).toEqual([200, 200, ...Array.from({ length: 5 }, () => status)])
     expect(await statuses(ask('alice'), 2)).toEqual([200, 200])
