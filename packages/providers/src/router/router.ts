@@ -206,7 +206,7 @@ export function createRouter(options: RouterOptions): Router {
         : fallbacks.filter(({ fallback }) => fallback === 'length' && isTooLong)
     if (targets.length === 0)
       throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
-    plans.make(targets, { need, choice, options: group?.attempt ?? options })
+    plans.make(targets, { need, choice, options: group?.attempt ?? options, isStuck: session !== undefined })
     return { ...ranking, targets }
   }
 
@@ -216,7 +216,7 @@ export function createRouter(options: RouterOptions): Router {
     if (places.length > 1 || group || need.request.provider === 'auto')
       return compare(places, group, known, table, need, requestId, session)
     const targets = [targetOf(table, places[0]!)]
-    if (quotas.isUsed) plans.make(targets, { need, options })
+    if (quotas.isUsed) plans.make(targets, { need, options, isStuck: true })
     return { targets }
   }
 
