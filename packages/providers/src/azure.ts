@@ -2,6 +2,7 @@
 import type { Provider } from '@turnpike/core'
 import { checkOptions, extend, invalid } from '@turnpike/core/internal'
 import type { ChatAdapter } from './adapter.js'
+import { asCallersKnow } from './failures.js'
 import type { ApiKey, FamilyOptions } from './family.js'
 import { checkAddress, common, familyProvider } from './family.js'
 import type { ChatOptions } from './openai/chat.js'
@@ -80,6 +81,7 @@ export function azure(options: AzureOptions): Provider {
     // Every host of Azure has the rules of this one.
     const chat = openaiChat(provider, { baseURL: 'https://openai.azure.com', thinkTags })
     return extend(chat, {
+      errors: asCallersKnow(chat.errors, deployments),
       request(request, refused) {
         const made = chat.request(request, refused)
         const deployment = nameOf(request.model)

@@ -57,6 +57,24 @@ export const faultOf = (
   credential: denied || [401, 402, 403].includes(status),
 })
 
+/**
+ * Errors with the operator's own names, such as those of deployments, as callers know them.
+ * @param names the operator's, by those that callers use
+ */
+export function asCallersKnow(errors: ChatAdapter['errors'], names: Readonly<Record<string, string>>) {
+  const own = Object.entries(names).filter(([known, name]) => known !== name)
+  const forms = own.map(([known, name]) => {
+    const escaped = name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+    return [new RegExp(`(?<![\\w/-])${escaped}(?![\\w-])`, 'g'), known] as const
+  })
+  return (answer: ErrorAnswer): ErrorMeaning => {
+    const meaning = errors(answer)
+    const message =
+      meaning.message && forms.reduce((text, [form, known]) => text.replace(form, () => known), meaning.message)
+    return { ...meaning, message }
+  }
+}
+
 /** The error for an error status, either of the response itself or in its body. A prompt that is too long has OpenAI's code, whatever the family. */
 export function statusError(
   provider: string,

@@ -4,7 +4,7 @@ import type { AnthropicOptions } from '../anthropic/index.js'
 import { anthropicChat } from '../anthropic/index.js'
 import { byModel, inPath } from '../by-model.js'
 import { errorObject, errorText } from '../error-text.js'
-import { faultOf } from '../failures.js'
+import { asCallersKnow, faultOf } from '../failures.js'
 import { openaiChat } from '../openai/chat.js'
 import { withoutLosses } from '../refused-parameters.js'
 import { retryAfter } from '../retry-after.js'
@@ -87,7 +87,7 @@ export function bedrockChat(
   } satisfies Partial<ChatAdapter>)
 
   return byModel((model) => (isClaude(model) ? claude : others), {
-    errors,
+    errors: asCallersKnow(errors, profiles),
     usage: (body) => ((body as { type?: unknown }).type === 'message' ? messages : completions).usage(body),
   })
 }
