@@ -25,8 +25,8 @@ it.each<[model: string, text: string, told: string]>([
   ],
   [
     'vertex/gemini-2.5-flash',
-    'Project our-project (number 123456789012) takes no such temperature',
-    'Project [redacted] (number [redacted]) takes no such temperature',
+    'Project our-project (number 123456789012; bot@our-project.iam.gserviceaccount.com) takes no such temperature',
+    'Project [redacted] (number [redacted]; [redacted]) takes no such temperature',
   ],
   [
     'vertex/gemini-2.5-flash',

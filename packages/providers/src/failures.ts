@@ -65,7 +65,7 @@ export function asCallersKnow(errors: ChatAdapter['errors'], names: Readonly<Rec
   const own = Object.entries(names).filter(([known, name]) => known !== name)
   const forms = own.map(([known, name]) => {
     const escaped = name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
-    return [new RegExp(`(?<![\\w/-])${escaped}(?![\\w-])`, 'g'), known] as const
+    return [new RegExp(`(?<![\\w/@-])${escaped}(?![\\w-]|\\.\\w)`, 'g'), known] as const
   })
   return (answer: ErrorAnswer): ErrorMeaning => {
     const meaning = errors(answer)
