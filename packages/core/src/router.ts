@@ -144,7 +144,7 @@ export interface Router {
    */
   preview(need: Need): Promise<Preview>
   /**
-   * Runs a call with the first target. As long as a call certainly was not accepted, it runs with the next target or is retried.
+   * Runs a call with the first target, or of those that share calls the one whose turn it is by now. As long as a call certainly was not accepted, it runs with the next target or is retried.
    * After this resolves, the result of the call must be reported with `report`.
    * @throws the error of a call that may have been accepted; otherwise the first error; ApiError 429 where all deployments are at their limits, and
    *   none was called

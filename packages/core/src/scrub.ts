@@ -65,7 +65,7 @@ export const scrub = (text: string): string =>
   text
     .slice(0, READ)
     .replace(phrases, HIDDEN)
-    .replace(named, (text) => text.replace(/[\w.-]+$/, HIDDEN))
+    .replace(named, `$1${HIDDEN}`)
     .replace(words, (word) =>
       word !== 'redacted' && (isRandom(word) || telling.some((form) => form.test(word))) ? HIDDEN : word,
     )

@@ -14,7 +14,7 @@ export const isSecret = (path: string): boolean => SECRET.test(path.replace(/\[\
  */
 function withoutCredentials(text: string): string {
   const query = text.search(/[?#]\S/)
-  const [scheme] = /^(?:[\w.+-]+:)*\/\/|^/.exec(text)!
+  const [scheme] = /^[\w.+:-]*\/\/|^/.exec(text)!
   const at = text.lastIndexOf('@')
   const hasUser = at > 0 && text.slice(0, at).includes(':')
   if (hasUser && query >= 0 && query < at) return `${scheme}…`
