@@ -57,21 +57,25 @@ export const faultOf = (
   credential: denied || [401, 402, 403].includes(status),
 })
 
+/** What stands between spaces, quotes and brackets of a text. */
+const words = /[^\s"'`,;()<>[\]{}|=]+/g
+
 /**
  * Errors with the operator's own names, such as those of deployments, as callers know them.
  * @param names the operator's, by those that callers use
  */
-export function asCallersKnow(errors: ChatAdapter['errors'], names: Readonly<Record<string, string>>) {
-  const own = Object.entries(names).filter(([known, name]) => known !== name)
-  const forms = own.map(([known, name]) => {
-    const escaped = name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
-    return [new RegExp(`(?<![\\w/@-])${escaped}(?![\\w-]|\\.\\w)`, 'g'), known] as const
-  })
-  return (answer: ErrorAnswer): ErrorMeaning => {
+export function asCallersKnow(
+  errors: ChatAdapter['errors'],
+  names: Readonly<Record<string, string>>,
+): ChatAdapter['errors'] {
+  const known = new Map(Object.entries(names).map(([name, own]) => [own, name]))
+  const told = (word: string): string => {
+    const own = /[.:!?]$/.test(word) ? word.slice(0, -1) : word
+    return (known.get(own) ?? own) + word.slice(own.length)
+  }
+  return (answer) => {
     const meaning = errors(answer)
-    const message =
-      meaning.message && forms.reduce((text, [form, known]) => text.replace(form, () => known), meaning.message)
-    return { ...meaning, message }
+    return { ...meaning, message: meaning.message?.replace(words, told) }
   }
 }
 
