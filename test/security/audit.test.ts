@@ -16,6 +16,7 @@ interface Entry {
   actor: string
   action: string
   target: string
+  detail?: string
 }
 
 const send = (
@@ -65,6 +66,34 @@ describe(`threat 56: what an attacker does unseen, on ${runtime}`, () => {
     const { id } = (await made.json()) as { id: string }
     expect((await send('DELETE', `/api/projects/${id}`, access_token)).status).toBe(204)
     expect((await logged()).at(-1)).toMatchObject({ actor: ADMIN, action: 'project.delete', target: id })
+  })
+
+  it('is not a change of what is theirs, behind many that change nothing', async () => {
+    const session = await signIn('admin@localhost', 'the password of the tests')
+    const { access_token } = (await session.json()) as { access_token: string }
+    const make = async (path: string, body: object) =>
+      ((await (await send('POST', path, access_token, { body })).json()) as { id: string }).id
+    const key = await make('/api/keys', { name: 'app', endUsers: {} })
+    const revoked = await make('/api/keys', { name: 'old' })
+    await send('DELETE', `/api/keys/${revoked}`, access_token)
+    const project = await make('/api/projects', { name: 'Mine' })
+    const status = async (method: string, path: string, body?: object) =>
+      (await send(method, path, access_token, { ...(body && { body }) })).status
+    for (let i = 0; i < 12; i++) {
+      expect(await status('DELETE', `/api/projects/${key}`)).toBe(404)
+      expect(await status('PATCH', `/api/keys/${revoked}`, { name: `old ${i}` })).toBe(400)
+      expect(await status('PATCH', `/api/keys/${key}/end-users/nobody`, { rateLimit: 5 })).toBe(404)
+      expect(await status('DELETE', `/api/keys/${key}/end-users/nobody`)).toBe(404)
+    }
+    await logged()
+    expect(await status('DELETE', `/api/projects/${project}`)).toBe(204)
+    for (let i = 0; i < 15; i++) expect(await status('PATCH', `/api/keys/${key}`, { name: `app ${i}` })).toBe(200)
+    // And what there is no place for in the minute is told of.
+    expect((await logged()).map(({ action, target, detail }) => [action, target, detail])).toEqual([
+      ['project.delete', project, undefined],
+      ...Array.from({ length: 10 }, () => ['key.update', key, 'name']),
+      ['key.update', ADMIN, 'more, which are left out'],
+    ])
   })
 
   it('is not guessing ADMIN_TOKEN, which has an end as well', async () => {

@@ -103,6 +103,39 @@ it('threat 70: streams do not carry what whole answers do not, however it is spl
   }
 })
 
+it('threat 70: a text that others interrupt goes on as one text, and ends with an error where its beginning was sent', async () => {
+  const others: ((text: string, at: number) => object)[] = [
+    (text, at) => ({
+      tool_calls: [
+        {
+          index: 0,
+          ...(at === 0 && { id: 'c', type: 'function' }),
+          function: { ...(at === 0 && { name: 'f' }), arguments: text },
+        },
+      ],
+    }),
+    (text) => ({ reasoning_content: text }),
+    (refusal) => ({ refusal }),
+  ]
+  const delta = (delta: object) => ({ ...chunk(''), choices: [{ index: 0, delta, finish_reason: null }] })
+  for (const other of others)
+    for (const length of [0, 20, 50, 100, 5_000]) {
+      const between = Array.from({ length: length / 10 }, (_, at) => delta(other('1234567890', at)))
+      given = () => streamed(chunk('It is sk-abcdefghij'), ...between, chunk('0123456789, so'), ...end)
+      const events = parseStream(await (await ask(stream)).text())
+      const isSent = length > 30
+      expect([length, joinText(events)]).toEqual([
+        length,
+        isSent ? expect.stringMatching(/^(It is sk-abcdefghij)?$/) : 'It is [removed], so',
+      ])
+      expect(events.at(-1)).toMatchObject(isSent ? { error: { code: 'content_filter' } } : { type: 'done' })
+      // What is no secret goes on.
+      given = () => streamed(chunk('It is sk-abc'), ...between, chunk('def, so'), ...end)
+      const harmless = parseStream(await (await ask(stream)).text())
+      expect([joinText(harmless), harmless.at(-1)]).toMatchObject(['It is sk-abcdef, so', { type: 'done' }])
+    }
+})
+
 it('threat 70: an answer that a guard refuses ends with an error in every form, as clients of OpenAI see it', async () => {
   const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: KEY })
   const words = Array.from({ length: 20 }, () => chunk('word '))

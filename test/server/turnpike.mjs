@@ -118,6 +118,26 @@ const cases = {
     assert.equal((await call(app, '/admin/providers', 'a-token-of-16-characters')).status, 200)
   },
 
+  async 'believes as many proxies as the configuration says, also after a reload'(start) {
+    const withHops = (trustedHops) => ({
+      ...base,
+      server: { trustedHops },
+      platform: { ...base.platform, apiRateLimits: { address: 3 } },
+    })
+    const app = await start(withHops(1))
+    const statuses = () =>
+      Promise.all(
+        Array.from({ length: 5 }, async (_, i) => {
+          const headers = { 'x-forwarded-for': `9.0.0.${i}` }
+          const request = new Request('http://localhost/api/account', { headers })
+          return (await app.fetch(request, { ip: '10.0.0.1' })).status
+        }),
+      )
+    assert.deepEqual(await statuses(), [401, 401, 401, 401, 401])
+    assert.deepEqual(await app.reload(withHops(0)), [])
+    assert.deepEqual(await statuses(), [401, 401, 401, 429, 429])
+  },
+
   async 'changes nothing where another configuration is wrong'(start) {
     const app = await start()
     const before = app.current

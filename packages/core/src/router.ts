@@ -44,8 +44,10 @@ export type Task = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription'
 export interface Need {
   task: Task
   request: { model: string; provider?: string | null | undefined; prompt_cache_key?: unknown; user?: unknown }
-  /** The expected units on a target; used only to compare prices, and where a deployment has a limit of tokens. */
+  /** The expected units on a target; used only to compare prices. */
   expected(target: Target): Units
+  /** The tokens that a target is likely to use, of prompt and answers; used only where they are limited a minute. Default: those that are expected. */
+  likely?(target: Target): number
   /** How many calls a target needs; absent = one. */
   calls?(target: Target): number
   /** Tokens of the prompt and of one answer; used only when prices are compared. Default: not checked. */
@@ -159,7 +161,7 @@ export interface Router {
    */
   preview(need: Need): Promise<Preview>
   /**
-   * Runs a call with the first target. As long as a call certainly was not accepted, it runs with the next target or is retried.
+   * Runs a call with the first target, or of those that share calls the one whose turn it is by now. As long as a call certainly was not accepted, it runs with the next target or is retried.
    * After this resolves, the result of the call must be reported with `report`.
    * @throws the error of a call that may have been accepted; otherwise the first error; ApiError 429 where all deployments are at their limits, and
    *   none was called

@@ -35,6 +35,13 @@ describe('scrub', () => {
     ['/srv/models/secret is no file', '[redacted] is no file'],
     ['C:\\models\\a.bin', '[redacted]'],
     ['project_number:123456789012 projects/123', '[redacted] [redacted]'],
+    ['Project secret-project-1 (number 123456789012) ended', 'Project [redacted] (number [redacted]) ended'],
+    ['account 123456789012 is over its quota', 'account [redacted] is over its quota'],
+    [
+      'in subscription 11111111-2222-3333-4444-555555555555 resource group rg-prod.',
+      'in subscription [redacted] resource group [redacted]',
+    ],
+    ['identifier arn:aws:bedrock:us-east-1:123456789012:inference-profile/a1b2c3 is', 'identifier [redacted] is'],
   ])('hides secrets: %s', (text, clean) => expect(scrub(text)).toBe(clean))
 
   it.each([
@@ -52,6 +59,7 @@ describe('scrub', () => {
     'image/svg+xml at 12:30, ratio 16:9, e.g. a/b',
     'no tool call getUserByIdV2FromDatabase waits',
     'task-force, desk-bound, risk-averse: all fine',
+    'In this project 30 requests are allowed, your account = 3, and the organization may use gpt-4o-mini',
     '',
   ])('leaves other text: %s', (text) => expect(scrub(text)).toBe(text))
 })

@@ -11,6 +11,10 @@ const phrases = new RegExp(
   'gi',
 )
 
+/** What an account or a part of it is called behind its kind: it has a digit, and is not a number of something. Of a group of resources, any name. */
+const named =
+  /\b((?:account|project|subscription|tenant|directory|workspace|organi[sz]ation)(?: (?:id|number|name))?[\s:='"`(]+(?!\d{1,8}(?![\w-]))(?=[\w.-]*\d)|resource group[\s:='"`(]+)[\w.-]+/gi
+
 /** What a word of an error must not be, or contain. */
 const telling = [
   // Keys, by the prefixes that vendors give them so that they can be found.
@@ -22,6 +26,9 @@ const telling = [
   /\b(org|proj)[-_]\w{6,}/i,
   /^(projects?(_number)?|organizations?|accounts?)[:/=]/i,
   /[^@]@[^@]/,
+  // Accounts of AWS and projects of Google by their numbers, and what AWS has in them.
+  /^\d{12}[.:!?]*$/,
+  /^arn:/i,
   // Addresses: URLs of any scheme, of IPv4 and IPv6, hosts with a port, and files.
   /:\/\//,
   /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/,
@@ -58,6 +65,7 @@ export const scrub = (text: string): string =>
   text
     .slice(0, READ)
     .replace(phrases, HIDDEN)
+    .replace(named, `$1${HIDDEN}`)
     .replace(words, (word) =>
       word !== 'redacted' && (isRandom(word) || telling.some((form) => form.test(word))) ? HIDDEN : word,
     )

@@ -141,6 +141,17 @@ describe('a key restricted to a group', () => {
   })
 })
 
+it('threat 83: a key that names a group many times, looks it up once a request, whatever there is to list', async () => {
+  const made = createRouter({ providers: [openai({ apiKey: 'sk' })], groups: { any: ['gpt-4o-mini', 'gpt-4o'] } })
+  const looked: string[] = []
+  const router = { ...made, members: (name: string) => (looked.push(name), made.members(name)) }
+  const { send, init } = await withKey({ models: Array.from({ length: 100 }, () => 'any') }, { router })
+  const list = (await (await send('GET', '/v1/models', undefined, init)).json()) as { data: { id: string }[] }
+  expect(list.data.map(({ id }) => id).toSorted()).toEqual(['any', 'gpt-4o', 'gpt-4o-mini'])
+  expect(looked).toEqual(['any'])
+  expect(made.members('any')).toBe(made.members('any'))
+})
+
 describe('a key with an expiry time', () => {
   it('is refused after it', async () => {
     const at = await withKey({ expiresAt: new Date(Date.UTC(2026, 0, 2) + 5_000) })

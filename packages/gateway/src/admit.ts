@@ -23,12 +23,14 @@ function namesOf(provider: string, model: string): string[] {
   return [...ids, ...ids.map((id) => `${provider}/${id}`)]
 }
 
-/** Whether a caller may use a model: the key names it, or a group that has it. */
-export function mayUse(router: Router, caller: Caller, provider: string, model: string): boolean {
+/** Tells whether a caller may use a model: the key names it, or a group that has it. */
+export function usableBy(router: Router, caller: Caller): (provider: string, model: string) => boolean {
   const models = hasUser(caller) ? caller.key?.models : undefined
-  const names = namesOf(provider, model)
-  const has = (ids: readonly string[] = []): boolean => names.some((name) => ids.includes(name))
-  return !models || has(models) || models.some((name) => has(router.members(name)))
+  if (!models) return () => true
+  const own = new Set(models)
+  const all = new Set(own)
+  for (const name of own) for (const member of router.members(name) ?? []) all.add(member)
+  return (provider, model) => namesOf(provider, model).some((name) => all.has(name))
 }
 
 /** Whether targets remain, and not only fallbacks, which are for what others have refused. @param all those that there were: fallbacks are last */
@@ -38,7 +40,8 @@ export const isServed = (targets: Target[], all: Target[]): boolean =>
 /** The targets that a caller may use. @throws ApiError 403 where there are none, or fallbacks only */
 export function allowedTargets(router: Router, caller: UserCaller, targets: Target[]): Target[] {
   if (!caller.key?.models) return targets
-  const allowed = targets.filter(({ provider, model }) => mayUse(router, caller, provider.id, model))
+  const mayUse = usableBy(router, caller)
+  const allowed = targets.filter(({ provider, model }) => mayUse(provider.id, model))
   if (!isServed(allowed, targets)) throw forbidden('This key may not be used for this model')
   return allowed
 }

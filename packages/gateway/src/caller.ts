@@ -35,8 +35,14 @@ export interface SignedIn {
  */
 export type CountCalls = (user: User, calls: number) => Promise<void>
 
+/** The holder of a key whose request was counted. */
+interface Counted extends KeyHolder {
+  /** Until when it may be given back, in milliseconds: where the minute ends. Absent for keys without end users. */
+  until?: number
+}
+
 /** Callers on whose account requests are made: those of routes with the access `key`. */
-export type UserCaller = KeyHolder | SignedIn
+export type UserCaller = Counted | SignedIn
 
 /** Who calls the gateway; null on open routes. */
 export type Caller = UserCaller | Administrator | null
@@ -118,7 +124,11 @@ export function refuseOver({ ok, retryAfter }: RateLimit, message: string): void
 export function callerOf(
   keys: GatewayKeys,
   limiter: RateLimiter,
-  { keyLimits, authenticateAdmin }: { keyLimits: KeyLimits; authenticateAdmin: AuthenticateAdmin | undefined },
+  {
+    keyLimits,
+    authenticateAdmin,
+    now,
+  }: { keyLimits: KeyLimits; authenticateAdmin: AuthenticateAdmin | undefined; now: () => number },
 ): (exchange: Exchange, access: Access, log: Call['log'], setHeader: Call['setHeader']) => Promise<Caller> {
   return async (exchange, access, log, setHeader) => {
     if (access === 'open') return null
@@ -145,16 +155,20 @@ export function callerOf(
     const limit = own instanceof Promise ? await own : own
     tellLimit(setHeader, 'requests', rate_limit, limit)
     refuseOver(limit, `This key is limited to ${rate_limit} requests per minute`)
+    let { retryAfter } = limit
     const together = allKeysOf(keyLimits, holder.user)
     if (together !== undefined) {
       // After the key's own limit: what that refuses uses up nothing of the other keys.
       const all = limiter.consume(`keys of ${holder.user.id}`, together)
       const message = `Your keys are limited to ${together} requests per minute together`
-      refuseOver(all instanceof Promise ? await all : all, message)
+      const limitOfAll = all instanceof Promise ? await all : all
+      refuseOver(limitOfAll, message)
+      retryAfter = Math.min(retryAfter, limitOfAll.retryAfter)
     }
     if (access === 'admin' && !isAdmin(holder))
       throw forbidden('This is for administrators, and their keys without a budget or a list of models')
-    return holder
+    // The end of a window is known to a second.
+    return holder.key.end_users ? { ...holder, until: now() + (retryAfter - 1) * 1_000 } : holder
   }
 }
 
@@ -190,6 +204,21 @@ export const callCounter =
         shouldRetry: calls > perMinute ? false : undefined,
       })
     }
+  }
+
+/**
+ * Gives a request back to the minutes of its key and of all keys of the owner, because it was refused for what its end user may. As many as a minute
+ * has: what is refused keeps the process busy as well.
+ */
+export const giverBack =
+  (limiter: RateLimiter, keyLimits: KeyLimits, now: () => number) =>
+  async ({ key, user, ...caller }: UserCaller, calls: number): Promise<void> => {
+    const { until = 0 } = caller as Counted
+    if (!key || now() >= until) return
+    const together = allKeysOf(keyLimits, user)
+    if (!(await limiter.consume(`refused to ${user.id}`, together ?? key.rate_limit, calls)).ok) return
+    await limiter.adjust(key.id, key.rate_limit, -calls)
+    if (together !== undefined) await limiter.adjust(`keys of ${user.id}`, together, -calls)
   }
 
 /** Finds the user of a request by the identity of a host, and makes one of somebody new whom it knows. */

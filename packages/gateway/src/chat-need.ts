@@ -8,7 +8,7 @@ import type {
   Units,
 } from '@turnpike/core'
 import { cost } from '@turnpike/core'
-import { completionClasses, extend, isObject } from '@turnpike/core/internal'
+import { completionClasses, extend, isObject, tokensOf } from '@turnpike/core/internal'
 import { EXPECTED_OUTPUT_TOKENS, MOST_CONTEXT_TOKENS, MOST_OUTPUT_TOKENS } from './conventions.js'
 import { callsOf } from './fan-out.js'
 import type { Prompt } from './prompt.js'
@@ -132,22 +132,25 @@ export function needOf(request: ChatRequest): PricedNeed {
   let parts: Prompt | undefined
   const prompt = (): Prompt => (parts ??= promptOf(request))
   const output = allowedOutput(request) ?? EXPECTED_OUTPUT_TOKENS
+  const units = ({ provider }: Target, output: number): Units => {
+    // Each call pays for the prompt.
+    const prompts = callsOf(provider.chat!, request)
+    const { input, input_audio } = expectedMedia(prompt())
+    const made = asks(request, 'audio') ? 'output_audio' : asks(request, 'image') ? 'output_image' : 'output'
+    return {
+      input: (expectedText(prompt()) + input) * prompts,
+      ...(input_audio > 0 && { input_audio: input_audio * prompts }),
+      [made]: (output + expectedTokens(jsonBytes(request['prediction']))) * (request.n ?? 1),
+    }
+  }
   return {
     task: 'chat',
     request,
     streamed: request.stream === true,
     calls: ({ provider }) => callsOf(provider.chat!, request),
-    expected({ provider }): Units {
-      // Each call pays for the prompt.
-      const prompts = callsOf(provider.chat!, request)
-      const { input, input_audio } = expectedMedia(prompt())
-      const made = asks(request, 'audio') ? 'output_audio' : asks(request, 'image') ? 'output_image' : 'output'
-      return {
-        input: (expectedText(prompt()) + input) * prompts,
-        ...(input_audio > 0 && { input_audio: input_audio * prompts }),
-        [made]: (output + expectedTokens(jsonBytes(request['prediction']))) * (request.n ?? 1),
-      }
-    },
+    expected: (target) => units(target, output),
+    // What an answer may have says little of what it will have.
+    likely: (target) => tokensOf(units(target, Math.min(output, EXPECTED_OUTPUT_TOKENS))),
     most: (target) => mostUnits(request, prompt(), target),
     size: () => ({ prompt: expectedText(prompt()), output }),
     fits: (target, listed) => fits(request, target, listed),

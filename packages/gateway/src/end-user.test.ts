@@ -1,5 +1,6 @@
-import type { EndUserRules } from '@turnpike/core'
-import { createUser, memoryKV } from '@turnpike/core'
+import type { EndUserRules, KeyInput } from '@turnpike/core'
+import { createUser, memoryKV, updateUser } from '@turnpike/core'
+import { createRouter, google, openai } from '@turnpike/providers'
 import { describe, expect, it } from 'vitest'
 import type { TestOptions } from '../../../test/support/gateway.js'
 import { COST, errorOf, OWNER, withKey } from '../../../test/support/gateway.js'
@@ -172,10 +173,21 @@ describe('threat 76: end users who are made up, to get more or to fill the store
     expect((await at.kv.get<{ bytes: number }>(['owned', OWNER]))!.value.bytes).toBeLessThan(value.bytes - 200)
   })
 
-  it('makes none for a request that the key may not make', async () => {
-    const at = await withKey({ models: ['gpt-4o-mini'], endUsers: {} })
-    expect((await at.ask({ user: 'ada' })).status).toBe(403)
-    expect((await stored(at)).ids).toEqual([])
+  it('stores none for a request that is not admitted', async () => {
+    const refused: [Partial<KeyInput>, object, number][] = [
+      [{ models: ['gpt-4o-mini'] }, {}, 403],
+      [{ budget: { usd: 1e-6 } }, {}, 403],
+      [{ budget: { usd: 1 } }, { model: 'gpt-unpriced' }, 403],
+      [{ tokenLimit: 10 }, {}, 429],
+      [{ endUsers: { budget: { usd: 1e-6 } } }, {}, 403],
+      [{ endUsers: { rate_limit: 1 } }, { model: 'gemini-2.5-flash', n: 2 }, 429],
+    ]
+    for (const [input, fields, status] of refused) {
+      const router = createRouter({ providers: [openai({ apiKey: 'sk' }), google({ apiKey: 'sk' })] })
+      const at = await withKey({ endUsers: {}, ...input }, { router })
+      expect([input, (await at.ask({ user: 'ada', ...fields })).status]).toEqual([input, status])
+      expect([input, await stored(at)]).toEqual([input, { ids: [], budgets: [] }])
+    }
   })
 
   it('shares none between keys, of other owners or the same', async () => {
@@ -194,5 +206,58 @@ describe('threat 76: end users who are made up, to get more or to fill the store
     const { key } = (await at.gateway.keys.create('root', { name: 'app', endUsers: {} }))!
     const list = await at.send('GET', '/v1/users', undefined, { headers: { authorization: `Bearer ${key}` } })
     expect(list.status).toBe(403)
+  })
+})
+
+describe('threat 84: an end user beyond the own limits, who uses up the minute of the key for others', () => {
+  const statuses = async (ask: () => Promise<Response>, times: number) => {
+    const all: number[] = []
+    for (let i = 0; i < times; i++) all.push((await ask()).status)
+    return all
+  }
+
+  it.each<[what: string, rules: EndUserRules, status: number]>([
+    ['requests', { rate_limit: 2 }, 429],
+    ['budget', { budget: { usd: (1.5 * COST) / 1e9 } }, 403],
+  ])('has what is refused for the %s given back, to the key and its owner', async (_, endUsers, status) => {
+    const at = await withKey({ rateLimit: 5, endUsers }, { keyLimits: { developer: { rateLimit: 5 } } })
+    await updateUser(at.kv, OWNER, { role: 'developer' })
+    at.gateway.keys.forget(OWNER)
+    const ask = (user: string) => () => at.ask({ user, max_tokens: 2 })
+    expect(await statuses(ask('mallory'), 7)).toEqual([200, 200, ...Array.from({ length: 5 }, () => status)])
+    expect(await statuses(ask('alice'), 2)).toEqual([200, 200])
+    expect(await statuses(ask('bob'), 2)).toEqual([200, 429])
+  })
+
+  it('has no more given back than a minute has, and nothing in the next one', async () => {
+    const at = await withKey({ rateLimit: 5, endUsers: { rate_limit: 1 } })
+    expect(await statuses(() => at.ask({ user: 'mallory' }), 10)).toEqual([
+      200,
+      ...Array.from({ length: 9 }, () => 429),
+    ])
+    const refused = await at.ask({ user: 'alice' })
+    expect(await errorOf(refused)).toMatchObject({ message: 'This key is limited to 5 requests per minute' })
+
+    at.clock.now += 60_000
+    await at.ask({ user: 'mallory' })
+    let send!: (rest: string) => void
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        send = (text) => (controller.enqueue(new TextEncoder().encode(text)), controller.close())
+      },
+    })
+    const slow = at.send('POST', '/v1/chat/completions', undefined, {
+      ...at.init,
+      body,
+      duplex: 'half',
+    } as RequestInit)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    at.clock.now += 59_500
+    await at.ask({ user: 'alice' })
+    at.clock.now += 500
+    expect(await statuses(() => at.ask({ user: 'mallory' }), 1)).toEqual([200])
+    send(JSON.stringify({ model: 'gpt-4o', user: 'mallory', messages: [{ role: 'user', content: 'Hi' }] }))
+    expect((await slow).status).toBe(429)
+    expect(await statuses(() => at.ask({ user: `${Math.random()}` }), 5)).toEqual([200, 200, 200, 200, 429])
   })
 })

@@ -1,7 +1,9 @@
-import type { ApiError, EndUser, GatewayKey, GatewayKeys, RateLimiter } from '@turnpike/core'
+import type { ApiError, EndUser, Need } from '@turnpike/core'
 import { END_USER_LENGTH, endUserId, invalid, isEndUserId } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
+import type { UserCaller } from './caller.js'
 import { refuseOver } from './caller.js'
+import type { UpstreamOptions } from './upstream-request.js'
 
 const wrongUser = (problem: string): ApiError => invalid(`user ${problem}`, { field: 'user' })
 
@@ -10,16 +12,16 @@ const wrongUser = (problem: string): ApiError => invalid(`user ${problem}`, { fi
  * @throws ApiError 400 for what is no id, and for none where the key requires one; 403 where the key has as many as it may
  */
 export function endUserOf(
-  keys: GatewayKeys,
-  key: GatewayKey,
-  given: unknown,
+  { keys, endUserHeader: header }: UpstreamOptions,
+  { key }: UserCaller,
+  { request }: Need,
   call: Call,
-  header: string | undefined,
 ): Promise<EndUser> | EndUser | undefined {
-  const id = (header !== undefined && call.header(header)) || given
+  if (!key?.end_users) return undefined
+  const id = (header !== undefined && call.header(header)) || request.user
   // A blank one is none.
   if (id == null || (typeof id === 'string' && id.trim() === '')) {
-    if (key.end_users?.required) throw wrongUser('is required by this key: the id of the end user')
+    if (key.end_users.required) throw wrongUser('is required by this key: the id of the end user')
     return undefined
   }
   if (!isEndUserId(id))
@@ -27,15 +29,19 @@ export function endUserOf(
   return keys.endUsers.find(key, id)
 }
 
-/** Counts a request of an end user as the calls that it makes. @throws ApiError 429 where a minute has no room for them */
+/**
+ * Counts a request of an end user as the calls that it makes. What is refused is given back to the key, for its other end users.
+ * @throws ApiError 429 where a minute has no room for them
+ */
 export async function countEndUser(
-  limiter: RateLimiter,
-  key: GatewayKey,
+  { rateLimiter, giveBack }: UpstreamOptions,
+  caller: UserCaller,
   endUser: EndUser,
   calls: number,
 ): Promise<void> {
-  const perMinute = endUser.rate_limit ?? key.end_users?.rate_limit
+  const perMinute = endUser.rate_limit ?? caller.key!.end_users!.rate_limit
   if (perMinute === undefined) return
-  const limit = await limiter.consume(`end user ${endUserId(endUser)}`, perMinute, calls)
+  const limit = await rateLimiter.consume(`end user ${endUserId(endUser)}`, perMinute, calls)
+  if (!limit.ok) await giveBack(caller, calls)
   refuseOver(limit, `This end user is limited to ${perMinute} requests per minute`)
 }

@@ -16,7 +16,7 @@ import { adminRoutes } from './admin-routes.js'
 import type { AdmissionOptions } from './admission.js'
 import { admission } from './admission.js'
 import type { AuthenticateAdmin, Caller, CountCalls } from './caller.js'
-import { callCounter, callerOf, hasUser, signedInBy } from './caller.js'
+import { callCounter, callerOf, giverBack, hasUser, signedInBy } from './caller.js'
 import type { EMBEDDING } from './conventions.js'
 import { ABANDONED_MS, BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS, WHOLE_ANSWER_MS } from './conventions.js'
 import { describeError } from './describe-error.js'
@@ -185,6 +185,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ledger,
     attribute: attribution(kv, { now }),
     countCalls: callCounter(rateLimiter, keyLimitsOf(options.keyLimits)),
+    giveBack: giverBack(rateLimiter, keyLimitsOf(options.keyLimits), now),
     rateLimiter,
     keys,
     watches,
@@ -254,6 +255,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const authenticate = callerOf(keys, rateLimiter, {
     keyLimits: keyLimitsOf(options.keyLimits),
     authenticateAdmin: options.authenticateAdmin,
+    now,
   })
   const { handle, refuse } = createHandler({ ...handling, authenticate })
 

@@ -52,6 +52,15 @@ describe("an answer in place of the upstream's", () => {
     expect(upstream.requests).toEqual([])
   })
 
+  it('threat 69: is given by the rules of end users', async () => {
+    const { ask, kv } = await withKey({ endUsers: { required: true, rate_limit: 2 } }, { guards: [cache] })
+    const statuses: number[] = []
+    for (const user of [undefined, 'a\nb', 'ada', 'ada', 'ada', 'bob']) statuses.push((await ask({ user })).status)
+    expect(statuses).toEqual([400, 400, 200, 200, 429, 200])
+    // Nothing is booked.
+    expect((await kv.list(['end-user'])).items).toEqual([])
+  })
+
   it('is a 500 where it has not the form of one', async () => {
     const { chat, errors } = await guardedBy([{ name: 'cache', request: () => ({ answer: { text: 'a' } }) }])
     expect((await chat()).status).toBe(500)

@@ -38,8 +38,11 @@ function mapped(value: unknown, name: string, path: string, change: (text: strin
   return Object.fromEntries(isUnsigned ? entries.filter(([field]) => field !== 'signature') : entries)
 }
 
-/** What a guard makes of a text. */
-export type Judge = (text: string) => Promise<string>
+/**
+ * What a guard makes of a text.
+ * @param sent what it made of the text's beginning, where that has been sent: @throws ApiError where it changes that
+ */
+export type Judge = (text: string, sent?: string) => Promise<string>
 
 /** The texts of values by their place, each put together from all values that have it. */
 function textsOf(values: unknown[]): Map<string, string> {
@@ -54,23 +57,31 @@ function textsOf(values: unknown[]): Map<string, string> {
 
 /**
  * The first values of several that make up a message, with their texts as a guard leaves them. It is asked about each text with what follows of
- * it in the other values, so that it finds what is split between them.
+ * it in the other values, and what went before, so that it finds what is split between them.
  * @param end how many values are the first
+ * @param before the ends of texts that have been sent, by their place
  * @returns undefined where what the guard changes reaches from the first values into the others
  */
-export async function judged<T>(values: T[], end: number, judge: Judge): Promise<T[] | undefined> {
+export async function judged<T>(
+  values: T[],
+  end: number,
+  judge: Judge,
+  before?: ReadonlyMap<string, string>,
+): Promise<T[] | undefined> {
   const first = values.slice(0, end)
   const rests = textsOf(values.slice(end))
   const changes = new Map<string, string>()
   for (const [path, text] of textsOf(first)) {
     if (text === '') continue
+    const sent = before?.get(path) ?? ''
     const rest = rests.get(path) ?? ''
-    const whole = text + rest
-    const now = await judge(whole)
+    const head = sent === '' ? '' : await judge(sent)
+    const whole = sent + text + rest
+    const now = await judge(whole, head)
     if (now === whole) continue
     const tail = rest === '' ? '' : await judge(rest)
-    if (!now.endsWith(tail)) return undefined
-    changes.set(path, now.slice(0, now.length - tail.length))
+    if (!now.endsWith(tail) || now.length < head.length + tail.length) return undefined
+    changes.set(path, now.slice(head.length, now.length - tail.length))
   }
   if (changes.size === 0) return first
   return first.map((value) =>
@@ -87,27 +98,39 @@ export async function judged<T>(values: T[], end: number, judge: Judge): Promise
 /** Bytes that a chunk takes while it waits, besides its text, of which a character takes two. */
 const CHUNK_BYTES = 500
 
-/** A chunk that waits: its characters, and whether a word begins with it. */
+/** A chunk that waits: the characters of its longest text, those of all, and whether a word begins with it. */
 interface Held {
   choice: ChunkChoice
   length: number
+  size: number
   beginsWord: boolean
 }
 
 function held(choice: ChunkChoice): Held {
-  let text = ''
-  mapTexts(choice.delta, (more) => ((text += more), more))
-  return { choice, length: text.length, beginsWord: /^\s/.test(text) }
+  let [text, length] = ['', 0]
+  mapTexts(choice.delta, (more) => {
+    text += more
+    length = Math.max(length, more.length)
+    return more
+  })
+  return { choice, length, size: text.length, beginsWord: /^\s/.test(text) }
 }
 
 /**
  * The chunks of one choice of a stream on their way through a guard. Each waits until at least so many characters have followed it, so that the
  * guard has seen them together. The guard is asked once for as many new characters, so that it reads each about twice, whatever the size of
  * the chunks; where what it changes reaches over the end of what could go on, when there is twice as much.
+ *
+ * A text that others follow goes on with them, so that the order stays and nothing waits for the end of the answer. Should more of it come after all,
+ * the guard sees that with the end of what was sent.
  */
 export class LookBack {
   #held: Held[] = []
   #length = 0
+  /** The ends of texts that were sent before as much had followed of the text itself. */
+  readonly #sent = new Map<string, string>()
+  /** Characters that are kept. */
+  #size = 0
   #due: number
   #taken = 0
 
@@ -125,7 +148,8 @@ export class LookBack {
     const one = held(choice)
     this.#held.push(one)
     this.#length += one.length
-    const bytes = 2 * this.#length + CHUNK_BYTES * this.#held.length
+    this.#size += one.size
+    const bytes = 2 * this.#size + CHUNK_BYTES * (this.#held.length + this.#sent.size)
     if (bytes > this.#taken) this.memory.take(bytes - this.#taken)
     this.#taken = Math.max(this.#taken, bytes)
     if (this.#length === 0 || choice.finish_reason !== null) return this.#release(this.#held.length)
@@ -146,15 +170,33 @@ export class LookBack {
     return end
   }
 
+  /** Keeps the end of each text that was sent and may go on. */
+  #remember(sent: ChunkChoice[]): void {
+    const rests = textsOf(this.#held.map(({ choice }) => choice.delta))
+    for (const [path, text] of textsOf(sent.map(({ delta }) => delta))) {
+      const before = this.#sent.get(path) ?? ''
+      const isSeen = (rests.get(path)?.length ?? 0) >= this.characters
+      const kept = isSeen ? '' : (before + text).slice(-this.characters)
+      this.#size += kept.length - before.length
+      if (kept === '') this.#sent.delete(path)
+      else this.#sent.set(path, kept)
+    }
+  }
+
   async #release(end: number): Promise<ChunkChoice[]> {
     const choices = this.#held.map(({ choice }) => choice)
     const deltas = await judged(
       choices.map(({ delta }) => delta),
       end,
       this.judge,
+      this.#sent,
     )
     if (!deltas) return []
-    for (const { length } of this.#held.splice(0, end)) this.#length -= length
+    for (const { length, size } of this.#held.splice(0, end)) {
+      this.#length -= length
+      this.#size -= size
+    }
+    this.#remember(choices.slice(0, end))
     return deltas.flatMap((delta, at) => {
       const choice = choices[at]!
       if (delta === choice.delta) return [choice]

@@ -19,10 +19,11 @@ import { allowedTargets } from './admit.js'
 import { assembly } from './assembly.js'
 import type { Caller, UserCaller } from './caller.js'
 import { GUARD_MS, LOGGED_MODEL, LOOK_BACK } from './conventions.js'
+import { countEndUser, endUserOf } from './end-user.js'
 import type { Judge } from './guarded-text.js'
 import { judged, LookBack } from './guarded-text.js'
 import type { Answered, Asked, Guard, GuardedTasks } from './guards.js'
-import { GuardedSpeech } from './guards.js'
+import { GuardedSpeech, refuse } from './guards.js'
 import { tag } from './record.js'
 import type { UpstreamOptions } from './upstream-request.js'
 
@@ -131,11 +132,13 @@ export class Guarding<T extends Task = Task> {
     }
   }
 
-  /** Admits an answer in place of the upstream's: it is for those who might have had one from there. @throws ApiError 400, 403 */
+  /** Admits an answer in place of the upstream's: it is for those who might have had one from there. @throws ApiError 400, 403, 429 */
   async admit(need: Need): Promise<void> {
     const { call, caller, options } = this
     const { targets } = await options.router.candidates(need)
     allowedTargets(options.router, caller, targets)
+    const endUser = await endUserOf(options, caller, need, call)
+    if (endUser) await countEndUser(options, caller, endUser, 1)
     const { by } = this.inPlace!
     call.log({ task: need.task, requested_model: need.request.model.slice(0, LOGGED_MODEL), guard: by })
     call.setHeader('x-gateway-answered-by', by)
@@ -265,7 +268,13 @@ export class Guarding<T extends Task = Task> {
   }
 
   #judgeOf(guard: Guard): Judge {
-    return async (text) => (await this.#said(guard, () => guard.text!(text, this.#asked))) ?? text
+    return async (text, sent = '') => {
+      const now = (await this.#said(guard, () => guard.text!(text, this.#asked))) ?? text
+      if (now.startsWith(sent)) return now
+      return this.#said(guard, () => {
+        throw refuse('What this answer goes on with would change what was sent of it')
+      })
+    }
   }
 
   /** What a guard says. @throws ApiError */

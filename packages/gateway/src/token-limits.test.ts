@@ -1,4 +1,6 @@
 import { createUser, memoryRateLimiter, updateUser } from '@turnpike/core'
+import { createRouter, openai } from '@turnpike/providers'
+import { fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import type { TestOptions } from '../../../test/support/gateway.js'
 import { answer, chunk, completion, errorOf, OWNER, streamed, withKey } from '../../../test/support/gateway.js'
@@ -154,6 +156,24 @@ describe('tokens per minute', () => {
     expect((await gateway.fetch(request)).status).toBe(429)
     clock.now += 60_000
     expect((await ask({ max_tokens: 1 })).status).toBe(200)
+  })
+
+  it('threat 66: of a deployment, or of a key with end users, are not held by what a request only asks for', async () => {
+    const end = held()
+    const { transport } = fakeOpenAI({ override: () => streamed(chunk('Hello'), end.promise) })
+    const provider = openai({ apiKey: 'sk-upstream', transport })
+    const router = createRouter({ providers: [{ provider, tokensPerMinute: 10_000 }] })
+    for (const [tokenLimit, options] of [
+      [1e6, { router }] as const,
+      [10_000, { upstream: () => streamed(chunk('Hello'), end.promise) }] as const,
+    ]) {
+      const { ask } = await withKey({ tokenLimit }, options)
+      const replies: Response[] = []
+      for (const max_tokens of [9_998, 1e6, 64_000, 10]) replies.push(await ask({ max_tokens, stream: true }))
+      expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+      end.resolve('')
+      await Promise.all(replies.map((reply) => reply.text()))
+    }
   })
 
   it('cost nothing and tell nothing where there is no limit', async () => {

@@ -16,16 +16,17 @@ import type {
 } from '@turnpike/core'
 import { cost } from '@turnpike/core'
 import type { Attribute } from '@turnpike/core/internal'
+import { likelyTokens } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { allowedTargets, budgetsOf, creditsOf, isServed, overLimit, tokenLimitsOf, unpriced } from './admit.js'
-import type { callCounter, Caller, UserCaller } from './caller.js'
+import type { callCounter, Caller, giverBack, UserCaller } from './caller.js'
 import { LOGGED_MODEL } from './conventions.js'
 import { countEndUser, endUserOf } from './end-user.js'
 import type { GuardOptions } from './guards.js'
 import type { RecordHead, Used } from './record.js'
 import { estimated, recordOf, tag } from './record.js'
 import { ratesOf } from './service-tier.js'
-import type { SettleTokens, TokenLimit } from './token-limits.js'
+import type { SettleTokens } from './token-limits.js'
 import { holdTokens } from './token-limits.js'
 import type { UpstreamWatch, UpstreamWatches } from './upstream-watch.js'
 
@@ -53,6 +54,7 @@ export interface UpstreamOptions extends GuardOptions {
   balancePolicy: BalancePolicy
   attribute: Attribute
   countCalls: ReturnType<typeof callCounter>
+  giveBack: ReturnType<typeof giverBack>
   rateLimiter: RateLimiter
   keys: GatewayKeys
   /** The header that names the end user, before the body's `user`; default none. */
@@ -195,17 +197,6 @@ function pricedTargets(targets: Target[], need: PricedNeed): Target[] {
   return priced
 }
 
-/** Takes the tokens that a request is expected to use from the caller's minute. @throws ApiError 429 where that has no room */
-function takeTokens(
-  { rateLimiter, now }: UpstreamOptions,
-  limits: TokenLimit[],
-  call: Call,
-  expected: Units,
-): Promise<SettleTokens> {
-  const { usage } = estimated(expected)
-  return holdTokens(rateLimiter, limits, usage.prompt_tokens + usage.completion_tokens, call.setHeader, now)
-}
-
 /** Places a hold of the expected cost. @throws ApiError 403 where a limit has no room for it */
 async function placeHold(
   { ledger, now }: UpstreamOptions,
@@ -251,13 +242,13 @@ export async function upstreamRequest(
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice
   const allowed = allowedTargets(router, payer, able)
-  const endUser = key?.end_users && (await endUserOf(options.keys, key, need.request.user, call, options.endUserHeader))
+  const endUser = key?.end_users && (await endUserOf(options, payer, need, call))
   const limits = budgetsOf(payer, endUser)
   const targets = limits.length > 0 ? pricedTargets(allowed, need) : allowed
   const target = targets[0]!
   const calls = need.calls ? Math.max(...targets.map(need.calls)) : 1
   if (calls > 1) await options.countCalls(payer, calls, call.setHeader)
-  if (endUser) await countEndUser(options.rateLimiter, key!, endUser, calls)
+  if (endUser) await countEndUser(options, payer, endUser, calls)
   const readying = ledger.ready()
   if (readying) await readying
 
@@ -279,15 +270,19 @@ export async function upstreamRequest(
 
   if (balancePolicy === 'enforce') limits.push(await creditsOf(payer, kv))
   const minute = tokenLimitsOf(payer)
-  const settle = minute && (await takeTokens(options, minute, call, need.expected(target)))
+  const settle =
+    minute && (await holdTokens(options.rateLimiter, minute, likelyTokens(need, target), call.setHeader, options.now))
   let hold: Hold | undefined
-  if (holds || limits.length > 0)
-    try {
-      hold = await placeHold(options, head, need, targets, limits, started)
-    } catch (error) {
-      settle?.(0)
-      throw error
-    }
+  try {
+    if (holds || limits.length > 0) hold = await placeHold(options, head, need, targets, limits, started)
+    const keeping = endUser && options.keys.endUsers.keep(key!, endUser)
+    if (keeping) await keeping
+  } catch (error) {
+    settle?.(0)
+    if (hold) await ledger.drop(hold).catch(() => undefined)
+    else if (endUser) await options.giveBack(payer, calls)
+    throw error
+  }
   return {
     options,
     call,

@@ -50,7 +50,7 @@ export interface Servable {
 
 /** Options of the shells. */
 export interface ShellOptions {
-  /** Proxies in front of this process whose X-Forwarded-For and X-Forwarded-Proto are believed, counted from the right; default 0. */
+  /** Proxies in front of this process whose X-Forwarded-For and X-Forwarded-Proto are believed, counted from the right; read with each request. Default 0. */
   trustedHops?: number
   /** Milliseconds that a request body may fall behind `bodyBytesPerS`, and so the longest pause, before it is refused with 408; default 30,000. */
   bodyIdleMs?: number

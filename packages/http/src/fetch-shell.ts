@@ -108,11 +108,11 @@ export function fetchShell(
   handle: Handler,
   options: ShellOptions = {},
 ): (request: Request, call?: FetchCall) => Promise<Response> {
-  const { trustedHops = 0, answerIdleMs = ANSWER_IDLE_MS } = options
+  const { answerIdleMs = ANSWER_IDLE_MS } = options
   const pace = paceOf(options)
   return async (request, call = {}) => {
     const client = clientOf(request)
-    const reply = await handle(toExchange(request, call, client, trustedHops, pace))
+    const reply = await handle(toExchange(request, call, client, options.trustedHops ?? 0, pace))
     return toResponse(reply!, call, client, answerIdleMs)
   }
 }

@@ -191,10 +191,10 @@ function trySend(request: NodeRequest, response: NodeResponse, reply: Reply, idl
  * Rejects only if `next` throws.
  */
 export function nodeShell(handle: Handler, options: ShellOptions = {}): NodeListener {
-  const { trustedHops = 0, answerIdleMs = ANSWER_IDLE_MS } = options
+  const { answerIdleMs = ANSWER_IDLE_MS } = options
   const pace = paceOf(options)
   return (request, response, next) =>
-    handle(toExchange(request, response, next !== undefined, trustedHops, pace)).then((reply) => {
+    handle(toExchange(request, response, next !== undefined, options.trustedHops ?? 0, pace)).then((reply) => {
       if (!reply) return next!()
       if (request.complete) return trySend(request, response, reply, answerIdleMs)
       // If the body arrived with the head, `complete` is set one turn later, and the connection can be kept alive.

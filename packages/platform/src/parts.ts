@@ -3,6 +3,7 @@ import type { SessionIssuer } from './identity/identity.js'
 import type { PlanLimits } from './operations/balances.js'
 import type { SelfRole } from './operations/users.js'
 import type { TaskPolicy } from './operations/tasks.js'
+import type { Logged } from './own-log.js'
 import type { Responder } from './responder.js'
 import type { TeamCatalog } from './teams.js'
 
@@ -27,8 +28,8 @@ export interface Parts {
   countRequest: (user: User, calls?: number) => Promise<void>
   /** Counts characters that were read for a short answer to a user, as far as they are many. */
   countRead: (userId: string, characters: number) => Promise<void> | void
-  /** Whether the audit log takes an act of users on what is theirs: so many of each a minute, so that nobody fills the store. */
-  logsOwn: (action: string, userId: string) => Promise<boolean>
+  /** Makes changes of users to what is theirs. */
+  logged: Logged
   /** Told of errors of work that goes on without a request. */
   onError: ((error: unknown, context: { reply_id: string }) => void) | undefined
   now: () => number

@@ -9,7 +9,6 @@ import type { Caller } from './caller.js'
 import { callerOf, countingUnknown, requestCount } from './caller.js'
 import {
   API_RATE_LIMITS,
-  AUDIT_LOG,
   BALANCE_POLICY,
   BODY_LIMIT,
   BYTES_PER_GB,
@@ -37,6 +36,7 @@ import { taskOperations } from './operations/tasks.js'
 import type { SelfRole } from './operations/users.js'
 import { userOperations } from './operations/users.js'
 import { fileOperations } from './operations/files.js'
+import { ownLog } from './own-log.js'
 import type { Parts } from './parts.js'
 import type { Responder } from './responder.js'
 import type { TeamCatalog } from './teams.js'
@@ -186,7 +186,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       if (!ok) throw tooMany(`You are limited to ${userRateLimit} requests per minute${more}`, retryAfter)
     },
     countRead: count.bytes,
-    logsOwn: async (action, userId) => (await rateLimiter.consume(`audit ${action} ${userId}`, AUDIT_LOG.perUser)).ok,
+    logged: ownLog(kv, rateLimiter, now),
     onError: options.onError,
     now,
   }

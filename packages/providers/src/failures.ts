@@ -57,6 +57,26 @@ export const faultOf = (
   credential: denied || [401, 402, 403].includes(status),
 })
 
+/** What stands between spaces, quotes and brackets of a text. */
+const words = /[^\s"'`,;()<>[\]{}|=]+/g
+
+/** Errors that name models as callers do, and not by the operator's own names at an upstream, such as those of deployments. */
+export function asCallersKnow(
+  errors: ChatAdapter['errors'],
+  models: Iterable<{ id: string; upstream?: string }>,
+): ChatAdapter['errors'] {
+  const known = new Map(Array.from(models, ({ id, upstream = id }) => [upstream, id]))
+  if (known.size === 0) return errors
+  const told = (word: string): string => {
+    const own = /[.:!?]$/.test(word) ? word.slice(0, -1) : word
+    return (known.get(own) ?? own) + word.slice(own.length)
+  }
+  return (answer) => {
+    const meaning = errors(answer)
+    return { ...meaning, message: meaning.message?.replace(words, told) }
+  }
+}
+
 /** The error for an error status, either of the response itself or in its body. A prompt that is too long has OpenAI's code, whatever the family. */
 export function statusError(
   provider: string,

@@ -1,6 +1,7 @@
 import type { Capability, Model, OwnModel, Provider } from '@turnpike/core'
 import type { OptionNames } from '@turnpike/core/internal'
-import { checkOptions, unset } from '@turnpike/core/internal'
+import { checkOptions, extend, unset } from '@turnpike/core/internal'
+import { asCallersKnow } from './failures.js'
 import { checkHeaders, HEADER_VALUE } from './headers.js'
 import { idOf, ownModels } from './own-models.js'
 import { listedModels, modelOf } from './upstream-models.js'
@@ -130,6 +131,7 @@ export function familyProvider<Options extends FamilyOptions>(family: Family<Opt
   const known = { family: family.id, provider: id, catalogue: family.catalogue, own }
   const isStatic = typeof apiKey !== 'function'
   const nameOf = (model: string): string => own.get(model)?.upstream ?? model
+  const chat = family.chat(id, { nameOf, ownOutput: (model) => own.get(model)?.maxOutput })
   return createProvider({
     id,
     baseURL: baseURL.replace(/\/+$/, ''),
@@ -146,7 +148,7 @@ export function familyProvider<Options extends FamilyOptions>(family: Family<Opt
           checkKey(key, `${family.id}: the option "apiKey" must return`)
           return family.credential(key)
         },
-    chat: family.chat(id, { nameOf, ownOutput: (model) => own.get(model)?.maxOutput }),
+    chat: extend(chat, { errors: asCallersKnow(chat.errors, own.values()) }),
     nameOf,
     own,
     endpoints: family.endpoints,

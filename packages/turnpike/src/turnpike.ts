@@ -336,7 +336,11 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
 
   return {
     ...servable,
-    ...shells(servable.handle, { trustedHops: config.server.trustedHops }),
+    ...shells(servable.handle, {
+      get trustedHops() {
+        return current.config.server.trustedHops
+      },
+    }),
     get current() {
       return current
     },

@@ -25,7 +25,7 @@ export type EndUserRules = {
   rate_limit?: number
 }
 
-/** An end user of a key, as stored under `end-user/<first id of the key>/<id>`: made at first sight. */
+/** An end user of a key, as stored under `end-user/<first id of the key>/<id>` with the first request that is admitted. */
 export type EndUser = {
   /** As the key's holder calls them: 1 to 128 characters. */
   id: string
@@ -47,8 +47,10 @@ export interface EndUserChange {
 
 /** Which end users a key has: those of the keys that it was rotated from too, and never those of another key. */
 export interface EndUsers {
-  /** The end user with this id, who is made where there is none. @throws ApiError 403 where the key has {@link MOST_END_USERS} */
+  /** The end user with this id: a new one, which is not stored yet, where there is none. @throws ApiError 403 where the key has {@link MOST_END_USERS} */
   find(key: GatewayKey, id: string): Promise<EndUser> | EndUser
+  /** Stores an end user who was found new; undefined where there is nothing to do. @throws ApiError 403 where the key has {@link MOST_END_USERS} */
+  keep(key: GatewayKey, endUser: EndUser): Promise<void> | undefined
   /** Those of a key, in the order in which ids are stored. */
   list(key: GatewayKey, page?: PageOptions): Promise<ListPage<EndUser>>
   /** @returns the stored end user; null where the key has none with this id. @throws TypeError for a budget that is none */
@@ -81,24 +83,28 @@ export function endUsers(kv: KV, now: () => number): EndUsers {
   const evict = (key: GatewayKey, id: string): void =>
     cache.revoke((one) => one.id === id && one.key_id === firstIdOf(key))
 
+  /** Those that were found and are not stored. */
+  const unstored = new WeakSet<EndUser>()
+  const countOne = (key: GatewayKey) =>
+    counting(kv, countKey(key), { 'end users': 1 }, { limits: { 'end users': MOST_END_USERS } })
+
   const make = async (key: GatewayKey, id: string): Promise<EndUser> => {
-    const made: EndUser = {
-      id,
-      key_id: firstIdOf(key),
-      user_id: key.user_id,
-      created_at: new Date(now()).toISOString(),
-    }
-    for (;;) {
-      const found = await kv.get<EndUser>(keyOf(key, id))
-      if (found) return found.value
-      const set = [{ key: keyOf(key, id), value: made }]
-      const counted = await counting(kv, countKey(key), { 'end users': 1 }, { limits: { 'end users': MOST_END_USERS } })
+    await countOne(key)
+    const made = { id, key_id: firstIdOf(key), user_id: key.user_id, created_at: new Date(now()).toISOString() }
+    unstored.add(made)
+    return made
+  }
+
+  const store = async (key: GatewayKey, endUser: EndUser): Promise<void> => {
+    const set = [{ key: keyOf(key, endUser.id), value: endUser }]
+    while (!(await kv.get(set[0]!.key))) {
+      const counted = await countOne(key)
       const stored = await kv.commit({
-        check: [{ key: keyOf(key, id), version: null }, ...counted.check],
+        check: [{ key: set[0]!.key, version: null }, ...counted.check],
         set,
         sum: [...counted.sum, { key: ownedKey(key.user_id), add: growth(set) }],
       })
-      if (stored) return made
+      if (stored) return
     }
   }
 
@@ -114,15 +120,18 @@ export function endUsers(kv: KV, now: () => number): EndUsers {
       const name = `${firstIdOf(key)} ${id}`
       return (
         cache.get(name) ??
-        (cache.load(name, async () => {
-          const endUser = await make(key, id)
-          const limit = endUserBudget(endUser, key)
-          // A day's counter of each end user would fill the store in time.
-          if (limit?.budget.per) await sweep(name, limitKey(limit, now()))
-          return endUser
-        }) as Promise<EndUser>)
+        cache
+          .load(name, async () => {
+            const entry = await kv.get<EndUser>(keyOf(key, id))
+            const limit = entry && endUserBudget(entry.value, key)
+            // A day's counter of each end user would fill the store in time.
+            if (limit?.budget.per) await sweep(name, limitKey(limit, now()))
+            return entry && entry.value
+          })
+          .then((endUser) => endUser ?? make(key, id))
       )
     },
+    keep: (key, endUser) => (unstored.delete(endUser) ? store(key, endUser) : undefined),
     async list(key, page) {
       const { items, next } = await pageBelow<EndUser>(kv, ['end-user', firstIdOf(key)], { ...page, ids: 'any' })
       return { items: items.map(({ value }) => value), next }

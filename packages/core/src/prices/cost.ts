@@ -1,3 +1,4 @@
+import type { Need, Target } from '../router.js'
 import type { Price, Rates, UnitClass, Units } from './price.js'
 import { completionClasses, measureClasses, promptClasses, unitClasses } from './price.js'
 
@@ -18,6 +19,10 @@ const measures = new Set<UnitClass>(measureClasses)
 
 /** All tokens among units, rounded up. */
 export const tokensOf = (units: Units): number => Math.ceil(tokens.reduce((sum, name) => sum + (units[name] ?? 0), 0))
+
+/** The tokens that a request is likely to use on a target. */
+export const likelyTokens = (need: Need, target: Target): number =>
+  need.likely?.(target) ?? tokensOf(need.expected(target))
 
 /** The rates of a request: those of the price, overridden by those of the highest tier that its prompt exceeds. */
 export function ratesFor(price: Price, units: Units): Rates {

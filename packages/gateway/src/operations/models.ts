@@ -1,19 +1,22 @@
 import type { Router } from '@turnpike/core'
 import { Model, ModelList } from '@turnpike/core'
 import * as v from 'valibot'
-import { mayUse } from '../admit.js'
+import { usableBy } from '../admit.js'
 import type { Caller } from '../caller.js'
 import { notFound } from '../errors.js'
 import { operation } from '../operation.js'
 
-/** Whether a caller may use a model, or one of a group. */
-const mayName = (router: Router, caller: Caller, { provider, id, members }: Model): boolean =>
-  members
-    ? members.some((member) => {
-        const slash = member.indexOf('/')
-        return mayUse(router, caller, member.slice(0, slash), member.slice(slash + 1))
-      })
-    : mayUse(router, caller, provider, id)
+/** Tells whether a caller may use a model, or one of a group. */
+function nameableBy(router: Router, caller: Caller): (model: Model) => boolean {
+  const mayUse = usableBy(router, caller)
+  return ({ provider, id, members }) =>
+    members
+      ? members.some((member) => {
+          const slash = member.indexOf('/')
+          return mayUse(member.slice(0, slash), member.slice(slash + 1))
+        })
+      : mayUse(provider, id)
+}
 
 /** GET /v1/models: what the caller may name as `model`: groups, and the models of the configured providers. */
 export const listModels = (router: Router) =>
@@ -28,7 +31,7 @@ export const listModels = (router: Router) =>
       // The name of a group means the group, also where a model has the same.
       const named = router.state().groups
       const others = models.filter(({ id }) => !Object.hasOwn(named, id))
-      return { object: 'list', data: [...groups, ...others].filter((model) => mayName(router, caller, model)) }
+      return { object: 'list', data: [...groups, ...others].filter(nameableBy(router, caller)) }
     },
   })
 
@@ -43,7 +46,7 @@ export const getModel = (router: Router) =>
     errors: [404],
     async run(caller: Caller, { params }) {
       const model = await router.model(params.model)
-      if (!model || !mayName(router, caller, model)) throw notFound('model')
+      if (!model || !nameableBy(router, caller)(model)) throw notFound('model')
       return model
     },
   })

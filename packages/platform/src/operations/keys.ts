@@ -40,7 +40,7 @@ export interface Period {
 }
 
 /** What users can do with their gateway keys, without HTTP. */
-export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logsOwn, now }: Parts) {
+export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logged, now }: Parts) {
   const limits = (role: Role) => (role === 'user' ? { keys: 0, rateLimit: 0 } : keyLimits[role])
 
   /** The sums of a key in the hours of a period. */
@@ -105,15 +105,16 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logsOwn,
     /** Changes the limits of an end user of a key of the user; null where there is none. */
     async updateEndUser(userId: string, id: string, endUser: string, change: EndUserChange) {
       const key = await ownKey(userId, id)
-      const by = (await logsOwn('end-user.update', userId)) ? userId : undefined
-      const changed = key && (await keys.endUsers.update(key, endUser, change, { by, now: now() }))
+      const update = (by?: string) => keys.endUsers.update(key!, endUser, change, { by, now: now() })
+      const isChange = Object.keys(change).length > 0
+      const changed = key && (await (isChange ? logged('end-user.update', userId, update) : update()))
       return changed && { endUser: changed, totals: await ledger.totals('end_user', endUserId(changed)) }
     },
     /** Removes an end user of a key of the user, with the sums; usage records stay. False where there is none. */
     async removeEndUser(userId: string, id: string, endUser: string): Promise<boolean> {
       const key = await ownKey(userId, id)
-      const by = (await logsOwn('end-user.delete', userId)) ? userId : undefined
-      return key !== null && keys.endUsers.remove(key, endUser, { by, now: now() })
+      const remove = (by?: string) => keys.endUsers.remove(key!, endUser, { by, now: now() })
+      return key !== null && logged('end-user.delete', userId, remove)
     },
     /** Revokes a key of the user; also one that is revoked already. False if the user has no key with this id. */
     revoke: async (userId: string, id: string, act?: Act): Promise<boolean> =>
@@ -132,10 +133,12 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logsOwn,
       // An operator may have made a faster one, whose other fields can be changed by a body that has them all.
       if (change.rateLimit !== key.rate_limit && (change.rateLimit ?? 0) > fastest)
         throw forbidden(`The key may have ${fastest} requests per minute at most`)
-      const by = own && !(await logsOwn('key.update', userId)) ? undefined : userId
-      const changed = await keys.update(id, change, { by, now: now() }, { bytesAtMost: dataBytes })
-      if (changed?.revoked) throw invalid('A revoked key cannot be changed')
-      return changed
+      const update = async (by?: string): Promise<StoredKey | null> => {
+        const changed = await keys.update(id, change, { by, now: now() }, { bytesAtMost: dataBytes })
+        if (changed?.revoked) throw invalid('A revoked key cannot be changed')
+        return changed
+      }
+      return own ? logged('key.update', userId, update) : update(userId)
     },
     /**
      * Makes a key in place of one of the user.

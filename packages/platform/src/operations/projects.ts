@@ -22,7 +22,7 @@ import { IdParams, Name, Project, TeamType, Text } from '../schemas.js'
 import type { BalanceOperations } from './balances.js'
 
 /** What users can do with their projects, without HTTP. Each is of the user whose id is given. */
-export function projectOperations({ kv, teams, dataBytes, logsOwn, now }: Parts, { limits }: BalanceOperations) {
+export function projectOperations({ kv, teams, dataBytes, logged, now }: Parts, { limits }: BalanceOperations) {
   const get = async (userId: string, id: string, foreign?: 403 | 404) =>
     projectView((await ownProject(kv, userId, id, foreign)).value)
 
@@ -52,8 +52,8 @@ export function projectOperations({ kv, teams, dataBytes, logsOwn, now }: Parts,
     },
     /** Deletes a project with all that belongs to it. @throws ApiError 404, 403 for somebody else's */
     async remove(userId: string, id: string, { by, ...act }: Act = {}): Promise<void> {
-      const logs = by !== undefined && (await logsOwn('project.delete', userId))
-      await deleteProject(kv, userId, id, { now: now(), ...act, by: logs ? by : undefined })
+      const remove = (by?: string): Promise<void> => deleteProject(kv, userId, id, { now: now(), ...act, by })
+      await (by === undefined ? remove() : logged('project.delete', userId, remove))
     },
     /** Finishes deletions that a crash cut off. Call it when a process starts. @returns how many there were */
     finishRemovals: () => finishPurges(kv),

@@ -32,7 +32,7 @@ export type UserInput = Partial<UserFields> & {
 export type SelfRole = Exclude<Role, 'admin'>
 
 /** What can be done with users, without HTTP. */
-export function userOperations({ kv, keys, ledger, sessions, selfRole, logsOwn, now }: Parts) {
+export function userOperations({ kv, keys, ledger, sessions, selfRole, logged, now }: Parts) {
   /** Ends what a user has open: the sign-ins and gateway keys. */
   const revoke = async (id: string, act: Act): Promise<void> => {
     await sessions?.signOutUser(id)
@@ -73,8 +73,7 @@ export function userOperations({ kv, keys, ledger, sessions, selfRole, logsOwn, 
     highestOwnRole: (user: StoredUser): Role => highestOwnRole(user, selfRole),
     /** Changes the role as the users themselves do. @throws ApiError 403 for a role that no administrator granted, 400 as `update` */
     async changeOwnRole(id: string, role: Role): Promise<StoredUser | null> {
-      const by = (await logsOwn('user.role', id)) ? id : undefined
-      const user = await changeOwnRole(kv, id, role, { selfRole, by, now: now() })
+      const user = await logged('user.role', id, (by) => changeOwnRole(kv, id, role, { selfRole, by, now: now() }))
       keys.forget(id)
       return user
     },

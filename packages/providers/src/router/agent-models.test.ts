@@ -114,8 +114,9 @@ describe('the models for agents', () => {
     for (let i = 0; i < 4; i++)
       for (const id of await router.agentModels()) {
         const need = { task: 'chat', request: { model: id }, expected: () => ({}) } as const
-        const [target] = (await router.candidates(need)).targets
-        order.push((target!.provider as Provider & { name?: string }).name ?? target!.provider.id)
+        const { targets } = await router.candidates(need)
+        const { target } = await router.attempt(targets, new AbortController().signal, async () => undefined)
+        order.push((target.provider as Provider & { name?: string }).name ?? target.provider.id)
       }
     expect(order).toEqual(['1', 'google', '2', 'google', '1', 'google', '2', 'google'])
   })

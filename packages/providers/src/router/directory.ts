@@ -189,15 +189,18 @@ export function directory(
     })
   }
 
+  /** What the name of each group stands for. */
+  const ofGroups = new Map(
+    Array.from(groups, ([name, { tiers, fallbacks }]) => {
+      const named = [...tiers.flatMap(({ models }) => models), ...fallbacks.map(([, model]) => model)]
+      return [name, named.flatMap((model) => [spelt(model), ...aliased(model)])]
+    }),
+  )
+
   /** What the name of a group or an alias stands for: see {@link Router.members}. */
   const membersNamed = (name: string): string[] | undefined => {
-    const group = groups.get(name)
-    if (!group) {
-      const models = aliased(name)
-      return models.length > 0 ? models : undefined
-    }
-    const named = [...group.tiers.flatMap(({ models }) => models), ...group.fallbacks.map(([, model]) => model)]
-    return named.flatMap((model) => [spelt(model), ...aliased(model)])
+    const members = ofGroups.get(name) ?? aliased(name)
+    return members.length > 0 ? members : undefined
   }
 
   return { idOf, membersNamed, serving, membersOf, placesOf, fallbackPlaces }

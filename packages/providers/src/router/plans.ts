@@ -15,9 +15,13 @@ interface Plan {
   options: AttemptOptions
   /** Absent if there was one candidate. */
   choice?: RecentChoice | undefined
-  /** The target whose call has been charged to its part of the load: the first one, until it is called. */
-  charged: Target
+  /** Whether the targets are in the order of a session, and take no turns. */
+  isStuck: boolean
 }
+
+/** The first of those for whom a number is least. */
+const least = (targets: Target[], of: (target: Target) => number): Target =>
+  targets.reduce((best, one) => (of(one) < of(best) ? one : best))
 
 /** The tokens that a failed call used; undefined if that is not known. */
 export function tokensOfFailure(error: unknown, isAborted: boolean): number | undefined {
@@ -43,12 +47,9 @@ export class Plans {
     this.#choices = choices
   }
 
-  /** Makes the plan of all targets of a request. The first call is charged now, so that the next request is chosen by it. */
-  make(targets: Target[], plan: Omit<Plan, 'charged'>): void {
-    const [first] = targets as [Target]
-    const made = { ...plan, charged: first }
-    for (const target of targets) this.#plans.set(target, made)
-    this.#charge(first, true)
+  /** Makes the plan of all targets of a request. */
+  make(targets: Target[], plan: Plan): void {
+    for (const target of targets) this.#plans.set(target, plan)
   }
 
   /** Notes that the calls of a target are those of a group's member. */
@@ -67,16 +68,40 @@ export class Plans {
     member?.rotation.charge(member.id, isNext)
   }
 
+  /**
+   * The targets, with the one in front whose turn it is now, in place of the first: others may have been called since they were ordered. Turns are
+   * taken by calls, as a request that is refused before its call must not move them.
+   */
+  #inTurn(targets: Target[], byPrice: boolean): Target[] {
+    const [first] = targets as [Target]
+    if (this.#health.rest(first)) return targets
+    const ready = targets.filter((one) => one.fallback === first.fallback && !this.#health.rest(one))
+    let next = first
+    const members = byPrice ? undefined : this.#members.get(first)?.rotation
+    if (members) {
+      const sharing = ready.filter((one) => this.#members.get(one)?.rotation === members)
+      next = least(sharing, (one) => members.start(this.#members.get(one)!.id))
+    }
+    const { provider, model } = next
+    const instances = this.#rotations.get(provider.id)
+    if (instances) {
+      const same = ready.filter((one) => one.provider.id === provider.id && one.model === model)
+      next = least(same, (one) => instances.start(one.provider))
+    }
+    return next === first ? targets : [next, ...targets.filter((one) => one !== next)]
+  }
+
   /** As {@link attempt}, by a plan. */
   async attempt<T>(plan: Plan, targets: Target[], signal: Signal, run: (target: Target) => Promise<T>) {
     const { need, choice } = plan
     const quotas = this.#quotas
     if (choice) this.#choices.narrow(choice, targets)
-    let charged: Target | undefined = plan.charged
+    const ordered = plan.isStuck ? targets : this.#inTurn(targets, choice?.by === 'price')
+    let isNext = true
     const call = async (target: Target): Promise<T> => {
       if (choice) choice.attempts++
-      if (charged === target) charged = undefined
-      else this.#charge(target, false)
+      this.#charge(target, isNext)
+      isNext = false
       try {
         return await run(target)
       } catch (error) {
@@ -85,7 +110,7 @@ export class Plans {
       }
     }
     const admit = quotas.isUsed ? (target: Target) => quotas.take(target, need) : undefined
-    const done = await attempt(targets, signal, call, this.#health, plan.options, admit)
+    const done = await attempt(ordered, signal, call, this.#health, plan.options, admit)
     if (choice) choice.served = { provider: done.target.provider.id, model: done.target.model }
     return done
   }

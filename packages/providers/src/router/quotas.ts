@@ -1,6 +1,6 @@
 import type { Need, Provider, RateLimiter, Target } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import { tokensOf } from '@turnpike/core/internal'
+import { likelyTokens } from '@turnpike/core/internal'
 import type { Deployment } from './deployments.js'
 
 const MINUTE_MS = 60_000
@@ -51,7 +51,7 @@ export class Quotas {
   }
 
   /**
-   * Counts a call, with the tokens that are expected of it. {@link settle} must follow.
+   * Counts a call, with the tokens that it is likely to use. {@link settle} must follow.
    * @returns 0 if there was room; else nothing is counted, and it is the seconds until the minute ends, or Infinity for a call that no minute has room for
    */
   async take(target: Target, need: Need): Promise<number> {
@@ -61,7 +61,7 @@ export class Quotas {
     const minute = Math.floor(now / MINUTE_MS)
     const parts = [
       { what: 'requests', limit: quota.requests, count: need.calls?.(target) ?? 1 },
-      { what: 'tokens', limit: quota.tokens, count: quota.tokens === undefined ? 0 : tokensOf(need.expected(target)) },
+      { what: 'tokens', limit: quota.tokens, count: quota.tokens === undefined ? 0 : likelyTokens(need, target) },
     ]
     const taken = await Promise.all(
       parts.map(async ({ what, limit, count }) => {

@@ -39,7 +39,8 @@ export class Rotation<T> {
     this.#weights = weights
   }
 
-  #start(one: T): number {
+  /** What it has paid, of which whoever has the least is next. */
+  start(one: T): number {
     return Math.max(this.#time, this.#paid.get(one) ?? 0)
   }
 
@@ -48,7 +49,7 @@ export class Rotation<T> {
    * @param session always has the same order, so long as they and their weights are the same, and many sessions are shared by weight; absent = in turn
    */
   order(session?: string): T[] {
-    if (session === undefined) return [...this.#weights.keys()].toSorted((a, b) => this.#start(a) - this.#start(b))
+    if (session === undefined) return [...this.#weights.keys()].toSorted((a, b) => this.start(a) - this.start(b))
     const hash = hashOf(session.slice(0, SESSION_LENGTH) + this.#name)
     return Array.from(this.#weights, ([one, weight], index) => ({ one, wait: -Math.log(draw(hash, index)) / weight }))
       .toSorted((a, b) => a.wait - b.wait)
@@ -57,7 +58,7 @@ export class Rotation<T> {
 
   /** Counts a call. @param isNext whether it was chosen in its turn, and not in place of one that failed */
   charge(one: T, isNext: boolean): void {
-    const start = this.#start(one)
+    const start = this.start(one)
     this.#paid.set(one, start + 1 / this.#weights.get(one)!)
     if (isNext) this.#time = start
   }

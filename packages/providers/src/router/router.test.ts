@@ -214,10 +214,12 @@ describe('an id that starts with the name of another provider', () => {
 
 describe('several instances of a provider', () => {
   const named = (id: string, key: string): Provider => Object.assign(provider(id, ['m']), { key })
-  const keys = async (from: Router, wanted: string, of?: string): Promise<string> =>
-    (await from.candidates(need(wanted, of))).targets
-      .map((target) => (target.provider as unknown as { key: string }).key)
-      .join('')
+  /** The keys of the targets of a request, of which the first is called. */
+  const keys = async (from: Router, wanted: string, of?: string): Promise<string> => {
+    const { targets } = await from.candidates(need(wanted, of))
+    await from.attempt(targets, new AbortController().signal, async () => undefined)
+    return targets.map((target) => (target.provider as unknown as { key: string }).key).join('')
+  }
   const instances = [named('a', '1'), named('b', 'x'), named('a', '2'), named('b', 'y'), named('a', '3')]
   const prices = fixedPrices(priceTable({ 'a/m': { input: 2 }, 'b/m': { input: 1 } }))
 
@@ -257,6 +259,35 @@ describe('several instances of a provider', () => {
       ],
       now,
     })
+
+  it('threat 85: take no turn by requests that are refused before a call, and share those that wait before it', async () => {
+    const members = ['a/m', 'b/m'].map((model) => ({ model, weight: 1 }))
+    const router = createRouter({ providers: instances, prices, groups: { all: members } })
+    for (const [wanted, part] of [
+      ['a/m', { 1: 2, 2: 2, 3: 2 }],
+      ['b/m', { x: 3, y: 3 }],
+      ['all', { 1: 1, 2: 1, 3: 1, x: 3 / 2, y: 3 / 2 }],
+    ] as const) {
+      const choose = async () => (await router.candidates(need(wanted))).targets
+      const calls: Record<string, number> = {}
+      const call = async (targets: Target[]): Promise<void> => {
+        const { target } = await router.attempt(targets, new AbortController().signal, async () => undefined)
+        const { key } = target.provider as unknown as { key: string }
+        calls[key] = (calls[key] ?? 0) + 1
+        router.report(target)
+      }
+      for (let i = 0; i < 12; i++) {
+        await choose()
+        await call(await choose())
+      }
+      const waiting = await Promise.all(Array.from({ length: 12 }, choose))
+      for (const targets of waiting) await call(targets)
+      expect([wanted, calls]).toEqual([
+        wanted,
+        Object.fromEntries(Object.entries(part).map(([key, times]) => [key, 4 * times])),
+      ])
+    }
+  })
 
   it('share 2,000 calls by weight', async () => {
     expect(await load(weighted(), 2_000)).toEqual({ 1: 1_000, 2: 600, 3: 400 })

@@ -222,7 +222,7 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
         : fallbacks.filter(({ fallback }) => fallback === 'length' && isTooLong)
     if (targets.length === 0)
       throw unsupported(`No configured provider of "${need.request.model.slice(0, 100)}" can do what is asked for`)
-    plans.make(targets, { need, choice, options: group?.attempt ?? options })
+    plans.make(targets, { need, choice, options: group?.attempt ?? options, isStuck: session !== undefined })
     return { ...ranking, targets }
   }
 
@@ -232,7 +232,7 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
     if (places.length > 1 || group || need.request.provider === 'auto')
       return compare(places, group, known, table, need, requestId, session)
     const targets = [targetOf(table, places[0]!)]
-    if (quotas.isUsed) plans.make(targets, { need, options })
+    if (quotas.isUsed) plans.make(targets, { need, options, isStuck: true })
     return { targets }
   }
 
@@ -269,9 +269,7 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
       const all = await groupModels()
       return provider === undefined ? all : all.filter((group) => group.provider === idOf(provider))
     },
-    members(name) {
-      return membersNamed(name)
-    },
+    members: membersNamed,
     async model(id) {
       const group = groups.has(id) && (await groupModels()).find((one) => one.id === id)
       if (group) return group

@@ -7,6 +7,7 @@ import { anthropicChat } from '../anthropic/index.js'
 import { errors as anthropicErrors } from '../anthropic/errors.js'
 import { anthropicCapabilities } from '../anthropic/models.js'
 import { byModel, inPath } from '../by-model.js'
+import { asCallersKnow } from '../failures.js'
 import type { ApiKey, FamilyOptions, Names } from '../family.js'
 import { common, familyProvider } from '../family.js'
 import { canEmbed, embeddings } from '../google/embeddings.js'
@@ -142,7 +143,7 @@ export function vertex(options: VertexOptions): Provider {
       },
     } satisfies Partial<ChatAdapter>)
     return byModel((model) => (isClaude(model) ? claude : gemini), {
-      errors,
+      errors: asCallersKnow(errors, project === undefined ? [] : [{ id: '[redacted]', upstream: project }]),
       usage: (body) => ((body as { type?: unknown }).type === 'message' ? messages : google).usage(body),
     })
   }

@@ -42,7 +42,9 @@ function sentence(
   if (type === 'strict_object' && expected === 'never') return `${name} is no setting`
   if (value === undefined)
     return type === 'strict_object' ? `${name} is missing` : `${name} is missing: it must be ${message}`
-  const text = shown(path, value)
+  // A text in place of a section may be its secret.
+  const isSecretOf = type === 'strict_object' && typeof value === 'string'
+  const text = isSecretOf ? undefined : shown(path, value)
   return `${name} must be ${message}${text === undefined ? '' : `, and not ${text}`}`
 }
 

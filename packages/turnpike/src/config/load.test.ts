@@ -161,8 +161,20 @@ describe('a wrong file names each fault with its path, value and what is expecte
       'a URL, without its password',
       'store: mysql://me:hunter2@db/x',
       [
-        'store must be memory, fs:FOLDER, sqlite:FILE, redis://…, postgres://… or driver:NAME?{json}, and not "mysql://me:…@db/x"',
+        'store must be memory, fs:FOLDER, sqlite:FILE, redis://…, postgres://… or driver:NAME?{json}, and not "mysql://…@db/x"',
       ],
+    ],
+    [
+      'a list of hosts, without the passwords',
+      'store: redis+x://:canary@one:1,:ca/na@ry@two/0?password=canary',
+      [
+        'store must be memory, fs:FOLDER, sqlite:FILE, redis://…, postgres://… or driver:NAME?{json}, and not "redis+x://…@two/0?…"',
+      ],
+    ],
+    [
+      'a secret in place of a section',
+      'admin: canary\nfiles: [canary]',
+      ['files.0 is no setting', 'admin must be a section of settings'],
     ],
     ['a variable that is not set', 'store: ${STORE}', ['store needs the variable STORE, which is not set']],
     [
@@ -307,6 +319,37 @@ describe('the settings of a provider', () => {
     ],
   ])('are refused for %s', async (_, providers, fault) => {
     await expect(check(providers)).rejects.toMatchObject({ faults: [fault] })
+  })
+})
+
+describe('threat 4: a configuration that is shown', () => {
+  it.each([
+    ['redis://:canary@h/0', 'redis://…@h/0'],
+    ['redis://:p/canary@h/0', 'redis://…@h/0'],
+    ['redis://:p?canary@h/0', 'redis://…'],
+    ['redis://h?password=canary', 'redis://h?…'],
+    ['postgres://h/db?user=me@x&password=canary', 'postgres://…'],
+    ['postgres://me:ca@na@ry@h/db', 'postgres://…@h/db'],
+    ['driver:upstash?{"url":"https://x","token":"canary"}', 'driver:upstash?…'],
+    ['postgres://h:5432/db', 'postgres://h:5432/db'],
+  ])('has no credentials of the store %s', async (store, shown) => {
+    write('turnpike.config.json', JSON.stringify({ store, providers: [{ type: 'openai', simulated: true }] }))
+    expect(shownConfig(await load())).toMatchObject({ store: shown })
+  })
+
+  it('has none of other addresses either, and texts as they are', async () => {
+    const baseURL = 'https://h/v1?key=canary#canary'
+    const config = {
+      providers: [{ type: 'openai', apiKey: 'canary', baseURL, models: ['a:b', 'c@1'] }],
+      prices: 'litellm:https://me:canary@h/prices.json?token=canary',
+      admin: { email: 'root@example.org', password: 'canary canary' },
+    }
+    write('turnpike.config.json', JSON.stringify(config))
+    expect(shownConfig(await load())).toMatchObject({
+      providers: [{ apiKey: '…', baseURL: 'https://h/v1?…', models: ['a:b', 'c@1'] }],
+      prices: 'litellm:https://…@h/prices.json?…',
+      admin: { email: 'root@example.org', password: '…' },
+    })
   })
 })
 

@@ -8,8 +8,19 @@ const SECRET = /(key|keyId|secrets?|password|token|credentials)$|(^|\.)headers(\
 /** Whether the value at a path is a secret, such as `providers[0].apiKey` or `files.secrets[1]`. */
 export const isSecret = (path: string): boolean => SECRET.test(path.replace(/\[\d+\]$/, ''))
 
-/** A text without the credentials of the URLs in it. */
-const withoutCredentials = (text: string): string => text.replace(/(\/\/[^/@"\s]*:)[^/@"\s]*@/g, '$1…@')
+/**
+ * A text without what may be a credential, where it is an address: what stands before its last `@`, as a list of hosts has several and passwords may have
+ * any character, and its query, or the JSON of a driver.
+ */
+function withoutCredentials(text: string): string {
+  const query = text.search(/[?#]\S/)
+  const [scheme] = /^[\w.+:-]*\/\/|^/.exec(text)!
+  const at = text.lastIndexOf('@')
+  const hasUser = at > 0 && text.slice(0, at).includes(':')
+  if (hasUser && query >= 0 && query < at) return `${scheme}…`
+  const address = query < 0 ? text : `${text.slice(0, query)}?…`
+  return hasUser ? `${scheme}…${address.slice(at)}` : address
+}
 
 /** A value at a path, as it is shown. */
 export function shownAt(path: string, value: unknown): unknown {

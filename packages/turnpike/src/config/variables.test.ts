@@ -179,7 +179,7 @@ describe('variables of the environment', () => {
     [
       'STORAGE',
       'driver:fs?base',
-      'memory, fs:FOLDER, sqlite:FILE, redis://…, postgres://… or driver:NAME?{json}, and not "driver:fs?base"',
+      'memory, fs:FOLDER, sqlite:FILE, redis://…, postgres://… or driver:NAME?{json}, and not "driver:fs?…"',
     ],
     [
       'FILES',
