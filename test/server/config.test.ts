@@ -55,7 +55,7 @@ describe('npm run config', () => {
     expect(code).toBe(0)
     expect(parse(out)).toMatchObject({
       server: { port: 9999, log: 'warn' },
-      store: 'redis://me:…@db/0',
+      store: 'redis://…@db/0',
       providers: [{ type: 'openai', apiKey: '…' }],
     })
     for (const secret of secrets) expect(out).not.toContain(secret)

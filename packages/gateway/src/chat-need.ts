@@ -126,31 +126,33 @@ function mostUnits(request: ChatRequest, prompt: Prompt, target: Target): Units 
   }
 }
 
+/** What a request is expected to be billed on a target. @param output tokens of one answer */
+function expectedUnits(request: ChatRequest, prompt: Prompt, { provider }: Target, output: number): Units {
+  // Each call pays for the prompt.
+  const prompts = callsOf(provider.chat!, request)
+  const { input, input_audio } = expectedMedia(prompt)
+  const made = asks(request, 'audio') ? 'output_audio' : asks(request, 'image') ? 'output_image' : 'output'
+  return {
+    input: (expectedText(prompt) + input) * prompts,
+    ...(input_audio > 0 && { input_audio: input_audio * prompts }),
+    [made]: (output + expectedTokens(jsonBytes(request['prediction']))) * (request.n ?? 1),
+  }
+}
+
 /** What the router has to find for a normalised request. */
 export function needOf(request: ChatRequest): PricedNeed {
   // Taken apart when it is needed: most requests are under no limit, and are not compared by price.
   let parts: Prompt | undefined
   const prompt = (): Prompt => (parts ??= promptOf(request))
   const output = allowedOutput(request) ?? EXPECTED_OUTPUT_TOKENS
-  const units = ({ provider }: Target, output: number): Units => {
-    // Each call pays for the prompt.
-    const prompts = callsOf(provider.chat!, request)
-    const { input, input_audio } = expectedMedia(prompt())
-    const made = asks(request, 'audio') ? 'output_audio' : asks(request, 'image') ? 'output_image' : 'output'
-    return {
-      input: (expectedText(prompt()) + input) * prompts,
-      ...(input_audio > 0 && { input_audio: input_audio * prompts }),
-      [made]: (output + expectedTokens(jsonBytes(request['prediction']))) * (request.n ?? 1),
-    }
-  }
   return {
     task: 'chat',
     request,
     streamed: request.stream === true,
     calls: ({ provider }) => callsOf(provider.chat!, request),
-    expected: (target) => units(target, output),
+    expected: (target) => expectedUnits(request, prompt(), target, output),
     // What an answer may have says little of what it will have.
-    likely: (target) => tokensOf(units(target, Math.min(output, EXPECTED_OUTPUT_TOKENS))),
+    likely: (target) => tokensOf(expectedUnits(request, prompt(), target, Math.min(output, EXPECTED_OUTPUT_TOKENS))),
     most: (target) => mostUnits(request, prompt(), target),
     size: () => ({ prompt: expectedText(prompt()), output }),
     fits: (target, listed) => fits(request, target, listed),
