@@ -65,7 +65,7 @@ consoleSuite('the projects of the console', (given) => {
     const { page, admin, open, person } = given()
     const { id } = await newProject(admin.client, 'Somebody else’s')
     await open(`/projects/${id}`, 'Project')
-    await page.getByRole('alert').filter({ hasText: 'Request' }).first().waitFor()
+    await page.getByText('There is no such project').waitFor()
     const { id: own } = await newProject(person.client, 'Mine')
     await open(`/projects/${own}/settings`, 'Mine')
     await page.getByLabel('Name').fill('x')

@@ -121,7 +121,7 @@ consoleSuite(
       await page.getByText(`You said: ${payloads[0]!}`).last().waitFor()
       await page.getByRole('button', { name: 'Send' }).waitFor()
       await open(`/projects/${encodeURIComponent(all)}`, 'Project')
-      await page.getByRole('alert').first().waitFor()
+      await page.getByText('There is no such project').waitFor()
       expect(await page.evaluate('document.querySelectorAll("script").length')).toBe(1)
       expect(await page.evaluate('document.querySelectorAll("iframe, base, style, math").length')).toBe(0)
       expect(faults).toEqual([])
