@@ -73,7 +73,7 @@ consoleSuite(
       await page.keyboard.press('Escape')
       await page.keyboard.press('Escape')
       await page.getByRole('button', { name: 'app', exact: true }).click()
-      await page.getByRole('button', { name: payloads[0]!, exact: true }).last().click()
+      await page.getByRole('dialog').getByRole('button', { name: payloads[0]!, exact: true }).last().click()
       await page.getByRole('dialog', { name: payloads[0]! }).getByText('First seen').waitFor()
       await page.keyboard.press('Escape')
       await page.keyboard.press('Escape')

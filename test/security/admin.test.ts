@@ -99,7 +99,7 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
 
   it('are all of these', () => {
     const open = ['GET /v1/users/{id}', 'GET /v1/users/{id}/usage']
-    const surface = [...documented('gateway'), ...documented('platform')].filter((route) =>
+    const surface = [...documented('gateway', { withOverlay: true }), ...documented('platform')].filter((route) =>
       / \/(admin|metrics|health\/|v1\/users|api\/users)/.test(route),
     )
     expect(surface.filter((route) => !open.includes(route)).toSorted()).toEqual(routes.toSorted())
