@@ -1,6 +1,6 @@
 import type { Schemas } from '@turnpike/client'
 import type { Column } from '@turnpike/ui'
-import { count, Empty, ErrorNotice, KeyState, modelToTry, NONE, Page, time, usd, useData } from '@turnpike/ui'
+import { Ago, count, Empty, ErrorNotice, KeyState, modelToTry, NONE, Page, usd, useData } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { useChanges } from '../changes.js'
 import { turnpike } from '../turnpike.js'
@@ -43,8 +43,8 @@ export function Keys() {
     { name: 'Requests', number: true, cell: ({ id }) => figure(used.get(id)?.requests, count) },
     { name: 'Tokens', number: true, cell: ({ id }) => figure(used.get(id)?.total_tokens, count) },
     { name: 'Cost', number: true, cell: ({ id }) => figure(used.get(id)?.cost_usd, usd) },
-    { name: 'Made', number: true, cell: ({ created_at }) => time(created_at) },
-    { name: 'Last used', number: true, cell: ({ last_used_at: at }) => (at ? time(at) : NONE) },
+    { name: 'Made', number: true, cell: ({ created_at }) => <Ago at={created_at} /> },
+    { name: 'Last used', number: true, cell: ({ last_used_at: at }) => (at ? <Ago at={at} /> : NONE) },
   ]
   const show = (made: MadeKey): void => {
     setNewKeys((keys) => [made, ...keys])

@@ -1,4 +1,4 @@
-import { Copy, Dialog, Loaded, Panel, Status, time, useData } from '@turnpike/ui'
+import { Ago, Copy, Dialog, Loaded, Panel, Status, useData } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
@@ -77,8 +77,8 @@ function Content({
       <Watch task={task} onShow={show} />
       <p class="small muted">
         {agentOf(task, agents) ?? 'No agent'} ·{' '}
-        {task.requires_user_approval ? 'needs your approval' : 'needs no approval'} · made {time(task.created_at)} ·
-        changed {time(task.updated_at)}
+        {task.requires_user_approval ? 'needs your approval' : 'needs no approval'} · made <Ago at={task.created_at} />{' '}
+        · changed <Ago at={task.updated_at} />
       </p>
       {task.description !== null && <Markdown text={task.description} />}
       <Text title="Your comment" text={task.review_comments} />

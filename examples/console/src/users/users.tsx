@@ -1,5 +1,5 @@
 import type { Column } from '@turnpike/ui'
-import { Empty, Page, route, Segmented, setQuery, textOf, time } from '@turnpike/ui'
+import { Ago, Empty, Page, route, Segmented, setQuery, textOf } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { OnChange } from '../changes.js'
 import { useChanges } from '../changes.js'
@@ -39,7 +39,7 @@ function UserList({ email, isDeleted, changes, onChange }: Filter & { changes: n
     {
       name: isDeleted ? 'Deleted' : 'Since',
       number: true,
-      cell: ({ deleted_at, created_at }) => time(deleted_at ?? created_at),
+      cell: ({ deleted_at, created_at }) => <Ago at={deleted_at ?? created_at} />,
     },
   ]
   return (

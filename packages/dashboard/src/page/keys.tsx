@@ -1,5 +1,6 @@
 import type { Column } from '@turnpike/ui'
 import {
+  Ago,
   Announcement,
   count,
   Empty,
@@ -15,7 +16,6 @@ import {
   route,
   setQuery,
   Table,
-  time,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { Key } from './answers.js'
@@ -48,10 +48,10 @@ const columns: Column<Key>[] = [
   numberColumn('Requests a minute', ({ rate_limit }) => rate_limit, count),
   {
     name: 'Last used',
-    cell: ({ last_used_at }) => (last_used_at === null ? 'never' : time(last_used_at)),
+    cell: ({ last_used_at }) => (last_used_at === null ? 'never' : <Ago at={last_used_at} />),
     sort: ({ last_used_at }) => last_used_at ?? '',
   },
-  { name: 'Made', cell: ({ created_at }) => time(created_at), sort: ({ created_at }) => created_at },
+  { name: 'Made', cell: ({ created_at }) => <Ago at={created_at} />, sort: ({ created_at }) => created_at },
 ]
 
 export function Keys() {
