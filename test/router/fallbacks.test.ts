@@ -182,6 +182,20 @@ describe.each([false, true])('an answer that a filter withholds, streamed: %s', 
     expect(first!.cost_nano_usd).toBeGreaterThan(0)
   })
 
+  it('is taken off the budgets, whether the fallback answers or not', async () => {
+    const [, model, given, fallback] = cases[0]!
+    for (const ofFallback of [undefined, answer({ error: { message: 'content_filter' } }, 400)]) {
+      const { chat, records, gateway, keyId } = await withFilter(model, given(), fallback, ofFallback)
+      const { used } = gateway.ledger
+      const budget = { usd: 0.01 }
+      await gateway.keys.update(keyId, { budget })
+      for (let i = 0; i < 3; i++) await (await chat({ model: 'g', stream, max_tokens: 10 })).text()
+      const spent = (await records()).reduce((sum, { cost_nano_usd }) => sum + cost_nano_usd!, 0)
+      expect(spent).toBeGreaterThan(0)
+      expect(await used({ of: 'key', id: keyId, budget })).toEqual({ spent, held: 0 })
+    }
+  })
+
   it.each(cases)('of %s is the answer where there is no fallback', async (_, model, given) => {
     const { chat, records } = await withFilter(model, given(), undefined)
     const response = await chat({ model: 'g', stream }, explained)

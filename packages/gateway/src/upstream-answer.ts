@@ -154,9 +154,9 @@ function usageRecord(upstream: UpstreamRequest, used: Used, outcome: Outcome): U
 
 /** Charges an answer of which a content filter left nothing, beside what is charged for that of the fallback. @returns the error after which that is called */
 export async function charged(upstream: UpstreamRequest, used: Used): Promise<UpstreamError> {
-  const { options, target } = upstream
+  const { options, target, hold } = upstream
   const record = usageRecord(upstream, used, 'refused')
-  await options.ledger.append(record)
+  await options.ledger.append(record, hold, { goesOn: true })
   upstream.before = record
   return new UpstreamError('A content filter withheld the answer', {
     provider: target.provider.id,

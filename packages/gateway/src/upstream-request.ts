@@ -151,9 +151,13 @@ export const timeOutOf = (
   options: Pick<UpstreamOptions, typeof of>,
 ): number => own?.[of] ?? options[of]
 
-/** The most that a request may use: on one of its targets, and on all those that are given up before at a time-out of their own. */
+/**
+ * The most that a request may use: on one of its targets, on one that is called in place of an answer that a filter withheld, which is charged, too, and
+ * on all those that are given up before at a time-out of their own.
+ */
 function mostOf(need: PricedNeed, targets: Target[]): Most {
   const most = { cost_nano_usd: 0, tokens: 0 }
+  const inPlace = { cost_nano_usd: 0, tokens: 0 }
   const givenUp = { cost_nano_usd: 0, tokens: 0 }
   for (const target of targets) {
     const units = need.most(target)
@@ -161,14 +165,18 @@ function mostOf(need: PricedNeed, targets: Target[]): Most {
     const nano = cost(units, ratesOf(target, units, tier)) ?? 0
     const tokens = usage.prompt_tokens + usage.completion_tokens
     if (target.options?.[need.streamed ? 'firstEventMs' : 'wholeAnswerMs'] === undefined) {
-      most.cost_nano_usd = Math.max(most.cost_nano_usd, nano)
-      most.tokens = Math.max(most.tokens, tokens)
+      const largest = target.fallback === 'content' ? inPlace : most
+      largest.cost_nano_usd = Math.max(largest.cost_nano_usd, nano)
+      largest.tokens = Math.max(largest.tokens, tokens)
     } else {
       givenUp.cost_nano_usd += nano
       givenUp.tokens += tokens
     }
   }
-  return { cost_nano_usd: most.cost_nano_usd + givenUp.cost_nano_usd, tokens: most.tokens + givenUp.tokens }
+  return {
+    cost_nano_usd: most.cost_nano_usd + inPlace.cost_nano_usd + givenUp.cost_nano_usd,
+    tokens: most.tokens + inPlace.tokens + givenUp.tokens,
+  }
 }
 
 /**

@@ -23,9 +23,10 @@ export interface UsageLedger {
   /**
    * Resolves once the record is durable. Await it before the end of the response is sent to the client.
    * @param hold the hold of the request, which ends here; an unknown price is charged as the held amount. After a sweep, the record replaces the estimate
+   * @param options.goesOn true where the request goes on, and so does its hold, whose budgets this record is taken off as well; default false
    * @throws ApiError 500 `ledger_unavailable` if the record may not have been stored
    */
-  append(record: UsageRecord, hold?: Hold): Promise<void>
+  append(record: UsageRecord, hold?: Hold, options?: { goesOn?: boolean }): Promise<void>
   /** Counts a call that cost nothing. It is stored with the next records; the caller does not wait for it. */
   failed(call: FailedCall): void
   /** Rejects with 500 `ledger_unavailable` while records cannot be stored, else undefined. Await it before an upstream is called. */

@@ -4,10 +4,11 @@ import { addHeld, ending, spend } from './holds.js'
 import { addUsage, believable, subtractUsage, Sums } from './totals.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
 
-/** A record to be stored, and the hold that it ends. */
+/** A record to be stored, and the hold that it ends, or one that goes on, whose budgets it is taken off. */
 export type Append = {
   record: UsageRecord
   hold?: Hold | undefined
+  running?: Hold | undefined
   /** The stored estimate of a swept hold, which the record replaces. */
   replaces?: Entry<UsageRecord[]> | undefined
 }
@@ -24,7 +25,8 @@ export function commitOf(flushId: string, group: Append[], calls: FailedCall[]):
   const segments = [...byUser].map(([user, value]) => ({ key: ['usage', user, flushId], value }))
   const sums = new Sums()
   addUsage(sums, records, calls)
-  for (const { hold, record, replaces } of group) {
+  for (const { hold, running, record, replaces } of group) {
+    if (running) spend(sums, running, record)
     if (!hold) continue
     spend(sums, hold, record)
     if (replaces) {

@@ -155,9 +155,9 @@ export function usageLedger(
     soon(() => void flush())
   }
 
-  const append = (record: UsageRecord, hold?: Hold): Promise<void> =>
+  const append: UsageLedger['append'] = (record, hold, { goesOn = false } = {}) =>
     new Promise((resolve, reject) => {
-      appends.push({ item: { record, hold }, resolve, reject })
+      appends.push({ item: goesOn ? { record, running: hold } : { record, hold }, resolve, reject })
       begin()
     })
 
