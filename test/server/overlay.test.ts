@@ -170,6 +170,26 @@ describe(`what administrators add while the server runs, in memory on ${runtime}
     expect(await served('theirs')).toBe('a')
   })
 
+  it('is left out where it does not go with the file, which starts all the same', async () => {
+    const folder = await newFolder()
+    const CONFIG = join(folder, 'turnpike.config.json')
+    const write = (aliases: object) =>
+      writeFileSync(CONFIG, JSON.stringify({ providers: [{ ...settingsOf(a), aliases }] }))
+    write({})
+    const { server, add, listed, served } = await start({ CONFIG })
+    await add({ ...settingsOf(b), id: 'a', aliases: { fast: 'm' } })
+    const other = await add(settingsOf(b))
+    write({ fast: 'n' })
+    server.process.kill('SIGHUP')
+    await expect.poll(() => server.output()).toContain('was read again')
+    expect(await listed()).toMatchObject([
+      { id: 'a', source: 'file', status: 'healthy' },
+      { id: 'a', source: 'store', status: 'broken', fault: expect.stringContaining('alias "fast"') as string },
+      { id: 'b', source: 'store', status: 'healthy', entry: other },
+    ])
+    expect(await served('b/m')).toBe('b')
+  })
+
   it('is a price, by which requests are charged from then on', async () => {
     const { add, ask, cost } = await start()
     await add(settingsOf(a))

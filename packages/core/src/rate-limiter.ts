@@ -14,6 +14,7 @@ export interface RateLimiter {
   /**
    * Corrects what was counted in the window that runs. More than 0 is counted as far as there is room, as it was used already; less is given back,
    * at most what the window has.
+   * @returns how much of it was counted; anything else than a number is taken for all of it
    */
   adjust(key: string, perMinute: number, difference: number): unknown
 }
@@ -57,8 +58,11 @@ export function memoryRateLimiter(options: { now?: () => number } = {}): RateLim
     consume,
     adjust(key, perMinute, difference) {
       const window = windows.get(key)
-      if (window && window.end > now()) window.used += granted(difference, window.used, perMinute)
-      else if (difference > 0) consume(key, perMinute, Math.min(difference, perMinute))
+      const isRunning = window !== undefined && window.end > now()
+      const counted = granted(difference, isRunning ? window.used : 0, perMinute)
+      if (isRunning) window.used += counted
+      else if (counted > 0) consume(key, perMinute, counted)
+      return counted
     },
   }
 }

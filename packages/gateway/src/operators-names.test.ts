@@ -33,7 +33,7 @@ it.each<[model: string, text: string, told: string]>([
     'Publisher Model `projects/our-project/locations/us-central1/publishers/google/models/x` was not found.',
     'Publisher Model `[redacted]` was not found.',
   ],
-])('threat 86: errors of clouds tell callers of %s no names of the operator: %s', async (model, text, told) => {
+])('threat 80: errors of clouds tell callers of %s no names of the operator: %s', async (model, text, told) => {
   const forms: Record<string, () => FakeAnswer> = {
     azure: () => answer({ error: { message: text, code: 'x', type: 'invalid_request_error' } }, 400),
     bedrock: () => answer({ message: text }, 400, { 'x-amzn-errortype': 'ValidationException' }),

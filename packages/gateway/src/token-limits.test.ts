@@ -42,7 +42,34 @@ describe('tokens per minute', () => {
     expect((await ask({ max_tokens: 1 })).status).toBe(429)
     expect(upstream.requests).toHaveLength(2)
     clock.now += 40_000
-    expect((await ask({ max_tokens: 99 })).status).toBe(200)
+    // 20 of them were beyond that minute.
+    expect((await ask({ max_tokens: 99 })).status).toBe(429)
+    expect((await ask({ max_tokens: 79 })).status).toBe(200)
+  })
+
+  it('threat 75: what answers use beyond a minute is taken from those that follow', async () => {
+    const { ask, clock } = await limited(3_000, { upstream: () => reports(5_000) })
+    const replies = await Promise.all(Array.from({ length: 5 }, () => ask({ max_tokens: 100_000 })))
+    // As many as are likely to fit.
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 429, 429, 429])
+    // 7,000 of 10,000 are left to be paid: two minutes, and a part of the third.
+    const admitted: number[] = []
+    for (let minute = 1; minute <= 3; minute++) {
+      clock.now += 60_000
+      admitted.push((await ask({ max_tokens: 1 })).status)
+    }
+    expect(admitted).toEqual([429, 429, 200])
+  })
+
+  it('threat 75: closes no limit for more than ten minutes by one answer', async () => {
+    const { ask, clock } = await limited(3_000, { upstream: () => reports(5_000_000) })
+    expect((await ask({ max_tokens: 1 })).status).toBe(200)
+    for (let minute = 1; minute <= 10; minute++) {
+      clock.now += 60_000
+      expect((await ask({ max_tokens: 1 })).status).toBe(429)
+    }
+    clock.now += 60_000
+    expect((await ask({ max_tokens: 1 })).status).toBe(200)
   })
 
   it('are no more in parallel, whole or streamed', async () => {

@@ -237,9 +237,10 @@ export const rateLimiterContract: RateLimiterCase[] = [
       assert.equal((await limiter.consume(key, 100, 40)).ok, false)
       await limiter.adjust(key, 100, -50)
       assert.equal((await limiter.consume(key, 100, 40)).ok, true)
-      await limiter.adjust(key, 100, 29)
+      assert.equal(await limiter.adjust(key, 100, 29), 29)
       assert.equal((await limiter.consume(key, 100, 2)).ok, false)
-      await limiter.adjust(key, 100, 1_000)
+      // 99 are counted, so that there is room for one.
+      assert.equal(await limiter.adjust(key, 100, 1_000), 1)
       assert.equal((await limiter.consume(key, 100, 1)).ok, false)
       await limiter.adjust(key, 100, -1_000)
       assert.deepEqual(
@@ -253,7 +254,7 @@ export const rateLimiterContract: RateLimiterCase[] = [
         [false, true],
       )
       const late = fresh()
-      await limiter.adjust(late, 100, 1_000)
+      assert.equal(await limiter.adjust(late, 100, 1_000), 100)
       assert.equal((await limiter.consume(late, 100, 1)).ok, false)
     },
   },

@@ -10,8 +10,8 @@ export interface SharedRateLimiter extends RateLimiter {
    * @throws TypeError if `key` is too long for a store
    */
   consume(key: string, perMinute: number, count?: number): RateLimit | Promise<RateLimit>
-  /** Resolves once the window is corrected. Rejects if the store fails. */
-  adjust(key: string, perMinute: number, difference: number): Promise<unknown>
+  /** Resolves once the window is corrected, with how much was counted. Rejects if the store fails. */
+  adjust(key: string, perMinute: number, difference: number): Promise<number>
   /** Waits for pending requests and releases the store. The client or pool that was passed in stays open. */
   close(): Promise<void>
 }
@@ -59,7 +59,7 @@ interface Caller {
   count: number
   /** Whether a part of `count` is taken where there is no room for all. */
   part: boolean
-  resolve(limit: RateLimit): void
+  resolve(limit: RateLimit & { counted: number }): void
   reject(error: unknown): void
 }
 
@@ -105,8 +105,9 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
       let rest = Math.max(0, granted)
       for (const { count: wanted, part, resolve } of all) {
         const ok = wanted <= rest
-        rest -= ok ? Math.max(0, wanted) : part ? rest : 0
-        resolve({ ok, retryAfter, remaining: left + rest })
+        const counted = ok ? wanted : part ? rest : 0
+        rest -= Math.max(0, counted)
+        resolve({ ok, retryAfter, remaining: left + rest, counted })
       }
       if (rest > 0) void ask(key, perMinute, -rest, true).catch(() => undefined)
     }
@@ -148,7 +149,12 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
     flushing = undefined
   }
 
-  const ask = (key: string, perMinute: number, count: number, part: boolean): Promise<RateLimit> =>
+  const ask = (
+    key: string,
+    perMinute: number,
+    count: number,
+    part: boolean,
+  ): Promise<RateLimit & { counted: number }> =>
     new Promise((resolve, reject) => {
       if (closed) throw new StorageError('The store is closed', 'none')
       callers.push({ key, perMinute, count, part, resolve, reject })
@@ -162,12 +168,12 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
       const time = performance.now()
       if (over && count === 1 && perMinute <= over.perMinute && time < over.earliest)
         return { ok: false, retryAfter: seconds(over.latest - time), remaining: 0 }
-      return ask(key, perMinute, count, false)
+      return ask(key, perMinute, count, false).then(({ counted: _, ...limit }) => limit)
     },
     adjust(name, perMinute, difference) {
       const key = encodeKey([name])
       if (difference < 0) exhausted.delete(key)
-      return ask(key, perMinute, difference, true)
+      return ask(key, perMinute, difference, true).then(({ counted }) => counted)
     },
     close() {
       closed ??= (async () => {

@@ -14,8 +14,8 @@ import type { Administered } from './overlay/operations.js'
 import { orInvalid } from './overlay/operations.js'
 import { priceRoutes } from './overlay/prices.js'
 import { configuredView, providerRoutes, storedView } from './overlay/providers.js'
-import type { ReadOverlay } from './overlay/read.js'
-import { nobody, pricesOver, readEntries } from './overlay/read.js'
+import type { ReadOverlay, ReadProvider } from './overlay/read.js'
+import { nobody, pricesOver, readEntries, trial } from './overlay/read.js'
 import type { Overlay } from './overlay/store.js'
 import type { ProviderMaker } from './providers.js'
 import { createProviders, hasAudio, isSimulated, needProvider, providerMaker } from './providers.js'
@@ -49,6 +49,32 @@ export interface Routed {
   routes: GatewayRoute[]
 }
 
+/** A provider that the router is given. */
+interface Used {
+  settings: Provider | ProviderSettings
+  deployment: Provider | Deployment
+}
+
+/**
+ * The stored providers that go with those of the configuration. One that does not, such as by an alias that stands for another model there, is left
+ * out, with the reason as its fault: an entry must not stop a start.
+ */
+function agreeing(own: Used[], stored: ReadProvider[]): Used[] {
+  const used: Used[] = []
+  for (const one of stored) {
+    const { settings, deployment } = one
+    if (!settings || !deployment) continue
+    try {
+      createRouter({ ...trial, providers: [...own, ...used, { deployment }].map((each) => each.deployment) })
+      used.push({ settings, deployment })
+    } catch (error) {
+      delete one.deployment
+      one.fault = (error as Error).message.replace(/^createRouter: (providers\[\d+\]: )?/, '')
+    }
+  }
+  return used
+}
+
 /**
  * Makes the router. Providers whose settings are as before stay, with their health; what of the overlay cannot be used is left out.
  * @param before what is replaced
@@ -69,10 +95,11 @@ export async function openRouter(
   if (!hasStored) needProvider(ofConfig)
   const sealed = sealing(kv, config.platform.sessionSecret ?? [], 'overlay')
   const read = await readEntries(overlay, { sealing: sealed, maker, groups: routing.groups ?? {} })
-  const entries = [
-    ...configured.map((settings, i) => ({ settings, deployment: ofConfig[i] })),
-    ...read.providers,
-  ].flatMap(({ settings, deployment }) => (settings && deployment ? { settings, deployment } : []))
+  const own = configured.flatMap((settings, i) => {
+    const deployment = ofConfig[i]
+    return deployment ? { settings, deployment } : []
+  })
+  const entries = [...own, ...agreeing(own, read.providers)]
   const simulated = entries.length > 0 && entries.every(({ settings }) => isSimulated(settings))
   const audio = entries.some(({ settings }) => hasAudio(settings))
   const router = createRouter({

@@ -136,6 +136,16 @@ describe('prices', () => {
     expect(joined.table()).toBe(joined.table())
   })
 
+  it('leave a dated model its own row, and take those that have none', async () => {
+    const dated = fixedPrices(priceTable({ 'p/m': { input: 5 }, 'p/m-2024-05-13': { input: 9 }, 'q/l': { input: 3 } }))
+    const { prices } = await read([entry('prices', 'p/m', { input: 1 }), entry('prices', '*/l', { input: 2 })])
+    const { price, originOf } = pricesOver(prices, dated).table()
+    const priced = (...ids: string[]) => ids.map((id) => price('p', id)?.input)
+    expect(priced('m', 'm-2024-05-13', 'm-2025-01-01')).toEqual([1, 9, 1])
+    expect(originOf('p', 'm-2024-05-13')).toEqual(dated.table().origin)
+    expect([price('q', 'l')?.input, price('r', 'l')?.input, price('r', 'l-latest')?.input]).toEqual([3, 2, 2])
+  })
+
   it('are those of the source where there are none', async () => {
     expect(pricesOver((await read([])).prices, source)).toBe(source)
   })

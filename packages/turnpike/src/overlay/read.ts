@@ -1,6 +1,7 @@
 /** What an overlay comes to. What of it cannot be used is left out, and told. @module */
 import type { KV, PriceRow, PriceSource, PriceTable, Provider } from '@turnpike/core'
 import { fixedPrices, parsePrice, priceTable } from '@turnpike/core'
+import { undated } from '@turnpike/core/internal'
 import type { Sealing } from '@turnpike/platform'
 import type { Group as RouterGroup } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
@@ -46,7 +47,7 @@ export interface ReadOverlay {
 export const nobody: Provider = { id: 'none', models: async () => [] }
 
 /** What a router is made of that only checks what it is given: the built-in prices would take most of its time. */
-const trial = { providers: [nobody], prices: fixedPrices(priceTable({})) }
+export const trial = { providers: [nobody], prices: fixedPrices(priceTable({})) }
 
 const UNREADABLE = 'its settings cannot be decrypted: SESSION_SECRET is another one'
 
@@ -161,6 +162,7 @@ export async function reseal(kv: KV, { read, sealing }: { read: ReadOverlay; sea
 export function pricesOver(prices: ReadPrice[], source: PriceSource): PriceSource {
   const rows = prices.flatMap(({ entry, row }) => (row ? [{ entry, row }] : []))
   if (rows.length === 0) return source
+  const ofStore = new Set(rows.map(({ entry }) => entry.name))
   const origins = new Map(rows.map(({ entry: { name, updated_at } }) => [name, { source: 'store', since: updated_at }]))
   const since = {
     source: 'store',
@@ -177,7 +179,13 @@ export function pricesOver(prices: ReadPrice[], source: PriceSource): PriceSourc
     table() {
       const of = source.table()
       if (joined?.of !== of) {
-        const tableOf = (provider: string, model: string) => (own.price(provider, model) ? own : of)
+        const tableOf = (provider: string, model: string): PriceTable => {
+          if (ofStore.has(`${provider}/${model}`)) return own
+          if (!own.price(provider, model)) return of
+          // That is of the model without its date, or of all providers: a row of the very id, such as of an earlier and dearer version, prevails.
+          const [listed, without] = [of.price(provider, model), undated(model)]
+          return listed && (model === without || listed !== of.price(provider, without)) ? of : own
+        }
         joined = {
           of,
           table: {
