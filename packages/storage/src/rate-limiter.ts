@@ -168,7 +168,7 @@ export function sharedRateLimiter(store: RateStore): SharedRateLimiter {
       const time = performance.now()
       if (over && count === 1 && perMinute <= over.perMinute && time < over.earliest)
         return { ok: false, retryAfter: seconds(over.latest - time), remaining: 0 }
-      return ask(key, perMinute, count, false).then(({ counted: _, ...limit }) => limit)
+      return ask(key, perMinute, count, false)
     },
     adjust(name, perMinute, difference) {
       const key = encodeKey([name])
