@@ -131,6 +131,7 @@ consoleSuite(
       const { page, inspect } = given()
       for (const user of ['ada@example.org', 'a/b?c <i>d</i>']) expect(await asks({ user })).toBe(200)
       await page.keyboard.press('Escape')
+      await drawer('app').waitFor({ state: 'detached' })
       await page.getByRole('button', { name: 'app', exact: true }).press('Enter')
       const list = drawer('app').getByRole('table', { name: 'End users' })
       await list.getByRole('button', { name: 'ada@example.org' }).press('Enter')
@@ -156,6 +157,7 @@ consoleSuite(
       await drawer('Remove the end user?').getByRole('button', { name: 'Remove' }).press('Enter')
       await list.getByRole('row', { name: 'a/b?c <i>d</i>' }).waitFor({ state: 'detached' })
       await page.keyboard.press('Escape')
+      await drawer('app').waitFor({ state: 'detached' })
     })
 
     it('rotates a key, shows the new one once and says until when the old one works', async () => {
