@@ -158,7 +158,8 @@ consoleSuite('the console', (given) => {
     await expect.poll(focused).toBe('Sign in…')
     answer()
     await page.getByRole('alert').waitFor()
-    expect(await focused()).toBe('Sign in')
+    // What is wrong is to be typed again.
+    await expect.poll(() => page.evaluate('document.activeElement.type')).toBe('password')
     await page.unrouteAll()
     await signIn(given(), person.email)
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
