@@ -169,6 +169,7 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
   it.each<[what: string, limits: object]>([
     ['models', { models: ['gpt-4o-mini'] }],
     ['a budget', { budget: { usd: 1 } }],
+    ['tokens a minute', { tokenLimit: 1_000 }],
   ])('threat 46: an administrator’s key that was made for less, with %s, are refused', async (_, limits) => {
     const made = (of: object) =>
       post<{ id: string; key: string }>('/api/keys', { name: 'k', rateLimit: 600, ...of }, bearer(adminToken))

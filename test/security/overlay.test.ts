@@ -59,6 +59,8 @@ describe(`threat 77: the key of a stored provider, on ${runtime}`, () => {
       { baseURL: null },
       { type: 'ollama' },
       { type: 'groq', baseURL: thief.url, apiKey: undefined },
+      // Some proxies go where a header says.
+      { headers: { 'x-portkey-custom-host': thief.url } },
     ]) {
       const { status, message } = await ask('PATCH', `/admin/providers/${entry}`, change)
       expect([status, message]).toEqual([400, expect.stringContaining('apiKey must be given again')])

@@ -59,7 +59,9 @@ export const hasLimits = (key: GatewayKey | undefined): boolean =>
 
 /** Whether the caller is an administrator. A key of one that has limits of its own was made for less: it is none. */
 export const isAdmin = (caller: Caller): boolean =>
-  hasUser(caller) ? caller.user.role === 'admin' && !hasLimits(caller.key) : caller !== null
+  hasUser(caller)
+    ? caller.user.role === 'admin' && !hasLimits(caller.key) && caller.key?.token_limit === undefined
+    : caller !== null
 
 export const hasUser = (caller: Caller): caller is UserCaller => caller !== null && 'user' in caller
 

@@ -22,8 +22,8 @@ import { ENTRY_BYTES } from './store.js'
 /** Characters that a key has at least where its last four are shown: they tell nothing of the others. */
 const LONG_KEY = 24
 
-/** Settings by which an administrator could have a provider's secrets sent to a host of their own. */
-const ADDRESS = ['type', 'baseURL']
+/** Settings by which an administrator could have a provider's secrets sent to a host of their own: some proxies are told by a header where to go. */
+const ADDRESS = ['type', 'baseURL', 'headers']
 
 const isSecretAt = (path: string): boolean => isSecret(path) || path.startsWith('headers.')
 
@@ -178,7 +178,7 @@ export function providerRoutes(administered: () => Administered): GatewayRoute[]
         const after = withoutNull({ ...before, ...body })
         // Whoever may change the address must not be sent the key by it.
         const kept = partsOf(before).secrets.filter((path) => !Object.hasOwn(body, path.split('.', 1)[0]!))
-        const moved = ADDRESS.filter((setting) => after[setting] !== before[setting])
+        const moved = ADDRESS.filter((setting) => !isDeepStrictEqual(after[setting], before[setting]))
         if (moved.length > 0 && kept.length > 0)
           throw invalid(
             `${moved.join(' and ')}: where its requests go changes, so ${kept.join(', ')} must be given again`,
