@@ -66,7 +66,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['providers', 'import preset', 30_100, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 15_500, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
-  ['gateway', 'import createGateway', 70_200, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 70_400, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
@@ -85,7 +85,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
   ['core', 'tarball', 211_000, () => tarball('core')],
   ['dashboard', 'tarball', 135_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 208_000, () => tarball('gateway')],
+  ['gateway', 'tarball', 209_000, () => tarball('gateway')],
   ['http', 'tarball', 104_000, () => tarball('http')],
   ['platform', 'tarball', 243_000, () => tarball('platform')],
   ['providers', 'tarball', 503_000, () => tarball('providers')],
