@@ -1,13 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Variables } from './load.js'
 import { loadConfig } from './load.js'
-import type { Config } from './schema.js'
 import { shownConfig } from './shown.js'
-import { checkProviders } from '../providers.js'
 
 let folder: string
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'turnpike-config-'))))
@@ -277,51 +274,6 @@ describe('a wrong file names each fault with its path, value and what is expecte
   })
 })
 
-describe('the settings of a provider', () => {
-  const check = async (providers: string): Promise<Config> => {
-    write('turnpike.config.yaml', `providers: ${providers}`)
-    const config = await load()
-    await checkProviders(config)
-    return config
-  }
-
-  it('may be texts, from variables, and headers are not shown', async () => {
-    write(
-      'turnpike.config.yaml',
-      'providers: [{ type: ollama, headers: { X-Team: "${TEAM}" }, retries: "${N}", models: [{ id: m, price: { input: "${N}" }, maxOutput: "${N}" }] }]',
-    )
-    const config = await load({ TEAM: 'canary', N: '2' })
-    const models = [{ id: 'm', price: { input: 2 }, maxOutput: 2 }]
-    expect(config.providers).toMatchObject([{ headers: { 'X-Team': 'canary' }, retries: 2, models }])
-    expect(shownConfig(config)).toMatchObject({ providers: [{ headers: { 'X-Team': '…' }, retries: 2, models }] })
-  })
-
-  it.each<[what: string, providers: string, fault: string]>([
-    [
-      'a header of the adapter',
-      '[{ type: groq, apiKey: k, headers: { Authorization: canary } }]',
-      'providers[0]: openai: the option "headers": "Authorization" is sent by the adapter itself',
-    ],
-    [
-      'two names of a model',
-      '[{ type: azure, apiKey: k, baseURL: "https://a.example", deployments: { a: b }, models: [{ id: a, upstream: c }] }]',
-      'providers[0]: azure: the model "a" is there twice',
-    ],
-    [
-      'an alias of an alias',
-      '[{ type: ollama, aliases: { a: b, b: c } }]',
-      'the alias "a" of "ollama" stands for "b", which is an alias',
-    ],
-    [
-      'a price that cannot be',
-      '[{ type: ollama, models: [{ id: m, price: { input: 1, cache_read: 2 } }] }]',
-      'Price of ollama/m: cache_read is 2; expected at most input, which is 1',
-    ],
-  ])('are refused for %s', async (_, providers, fault) => {
-    await expect(check(providers)).rejects.toMatchObject({ faults: [fault] })
-  })
-})
-
 describe('threat 4: a configuration that is shown', () => {
   it.each([
     ['redis://:canary@h/0', 'redis://…@h/0'],
@@ -349,33 +301,6 @@ describe('threat 4: a configuration that is shown', () => {
       providers: [{ apiKey: '…', baseURL: 'https://h/v1?…', models: ['a:b', 'c@1'] }],
       prices: 'litellm:https://…@h/prices.json?…',
       admin: { email: 'root@example.org', password: '…' },
-    })
-  })
-})
-
-describe('the key of a service account', () => {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const private_key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-  const key = JSON.stringify({ client_email: 'a@b', private_key, project_id: 'p' })
-  const check = async (credentials: string): Promise<Config> => {
-    write('turnpike.config.json', JSON.stringify({ providers: [{ type: 'vertex', credentials }] }))
-    const config = await load()
-    await checkProviders(config)
-    return config
-  }
-
-  it('is JSON in a text, or the path of its file, and is not shown', async () => {
-    write('key.json', key)
-    for (const credentials of [key, join(folder, 'key.json')])
-      expect(shownConfig(await check(credentials))).toMatchObject({ providers: [{ credentials: '…' }] })
-  })
-
-  it.each([
-    ['{"client_email":"canary', 'it is no JSON'],
-    ['canary.json', 'ENOENT'],
-  ])('is not in the error where it cannot be read: %s', async (given, why) => {
-    await expect(check(given)).rejects.toMatchObject({
-      faults: [`providers[0]: credentials: the key of the service account cannot be read: ${why}`],
     })
   })
 })
