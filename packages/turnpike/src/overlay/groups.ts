@@ -6,8 +6,8 @@ import { route } from '@turnpike/http'
 import type { Group as RouterGroup, GroupMember } from '@turnpike/providers'
 import * as v from 'valibot'
 import type { Administered } from './operations.js'
-import { Name, notFound, orInvalid } from './operations.js'
-import { checkedGroup, inConfiguration, withoutNull } from './read.js'
+import { Name, notFound, orInvalid, withoutNull } from './operations.js'
+import { checkedGroup, inConfiguration } from './read.js'
 import { ENTRY_BYTES } from './store.js'
 
 const Member = v.union([v.string(), v.object({ model: v.string(), weight: v.number() })])

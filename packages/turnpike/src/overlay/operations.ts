@@ -7,6 +7,7 @@ import * as v from 'valibot'
 import type { ProviderSource } from '../config/check.js'
 import type { ProviderSettings } from '../config/providers.js'
 import type { Config } from '../config/schema.js'
+import type { Tree } from '../config/tree.js'
 import type { ReadOverlay } from './read.js'
 import type { Decide } from './store.js'
 import { NAME_LENGTH } from './store.js'
@@ -37,3 +38,7 @@ export async function orInvalid<T>(make: () => T | Promise<T>): Promise<T> {
     throw invalid((error as Error).message, { cause: error })
   }
 }
+
+/** A value without its fields that are null. */
+export const withoutNull = (value: object): Tree =>
+  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))

@@ -7,8 +7,7 @@ import { actorOf, operation } from '@turnpike/gateway'
 import { route } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Administered } from './operations.js'
-import { Name, notFound, orInvalid } from './operations.js'
-import { withoutNull } from './read.js'
+import { Name, notFound, orInvalid, withoutNull } from './operations.js'
 import { ENTRY_BYTES } from './store.js'
 
 /** US dollars per million of each class of units. */

@@ -1,9 +1,9 @@
-import { fixedPrices, memoryKV, priceTable } from '@turnpike/core'
+import { memoryKV } from '@turnpike/core'
 import { sealing } from '@turnpike/platform'
 import { builtInPrices, fetchTransport } from '@turnpike/providers'
 import { describe, expect, it } from 'vitest'
 import { providerMaker } from '../providers.js'
-import { faultsOf, pricesOver, readEntries } from './read.js'
+import { faultsOf, readEntries } from './read.js'
 import type { OverlayEntry } from './store.js'
 
 const kv = await memoryKV()
@@ -112,41 +112,5 @@ describe('providers', () => {
     expect(after.made).toHaveLength(4)
     const elsewhere = providerMaker(fetchTransport(), builtInPrices(), before.made)
     expect(first).not.toContain(await makeBy(elsewhere, given))
-  })
-})
-
-describe('prices', () => {
-  const source = fixedPrices(
-    priceTable({ 'p/m': { input: 5, output: 6, service_tiers: { flex: { input: 4 } } }, 'p/n': { input: 7 } }),
-  )
-  it('of the store go before those of the source, with all of their row', async () => {
-    const { prices } = await read([entry('prices', 'p/m', { input: 1 }), entry('prices', '*/l', { input: 2 })])
-    const table = pricesOver(prices, source).table()
-    expect(table.price('p', 'm')).toEqual({ input: 1 })
-    expect(table.price('p', 'm', 'flex')).toBeUndefined()
-    expect([table.price('p', 'n'), table.price('q', 'l'), table.price('q', 'x')]).toEqual([
-      { input: 7 },
-      { input: 2 },
-      undefined,
-    ])
-    expect(table.originOf('p', 'm')).toEqual({ source: 'store', since: updated_at })
-    expect(table.originOf('p', 'n')).toEqual(source.table().origin)
-    expect(table.version).not.toBe(source.table().version)
-    const joined = pricesOver(prices, source)
-    expect(joined.table()).toBe(joined.table())
-  })
-
-  it('leave a dated model its own row, and take those that have none', async () => {
-    const dated = fixedPrices(priceTable({ 'p/m': { input: 5 }, 'p/m-2024-05-13': { input: 9 }, 'q/l': { input: 3 } }))
-    const { prices } = await read([entry('prices', 'p/m', { input: 1 }), entry('prices', '*/l', { input: 2 })])
-    const { price, originOf } = pricesOver(prices, dated).table()
-    const priced = (...ids: string[]) => ids.map((id) => price('p', id)?.input)
-    expect(priced('m', 'm-2024-05-13', 'm-2025-01-01')).toEqual([1, 9, 1])
-    expect(originOf('p', 'm-2024-05-13')).toEqual(dated.table().origin)
-    expect([price('q', 'l')?.input, price('r', 'l')?.input, price('r', 'l-latest')?.input]).toEqual([3, 2, 2])
-  })
-
-  it('are those of the source where there are none', async () => {
-    expect(pricesOver((await read([])).prices, source)).toBe(source)
   })
 })

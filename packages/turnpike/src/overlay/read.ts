@@ -1,7 +1,6 @@
 /** What an overlay comes to. What of it cannot be used is left out, and told. @module */
-import type { KV, PriceRow, PriceSource, PriceTable, Provider } from '@turnpike/core'
+import type { KV, PriceRow, Provider } from '@turnpike/core'
 import { fixedPrices, parsePrice, priceTable } from '@turnpike/core'
-import { undated } from '@turnpike/core/internal'
 import type { Sealing } from '@turnpike/platform'
 import type { Group as RouterGroup } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
@@ -157,51 +156,3 @@ export async function reseal(kv: KV, { read, sealing }: { read: ReadOverlay; sea
       await rewrite(kv, entry, { ...(entry.value as StoredProvider), sealed })
     }
 }
-
-/** Prices of the store, before those of a source. A model that has one has none of the service tiers of the source. */
-export function pricesOver(prices: ReadPrice[], source: PriceSource): PriceSource {
-  const rows = prices.flatMap(({ entry, row }) => (row ? [{ entry, row }] : []))
-  if (rows.length === 0) return source
-  const ofStore = new Set(rows.map(({ entry }) => entry.name))
-  const origins = new Map(rows.map(({ entry: { name, updated_at } }) => [name, { source: 'store', since: updated_at }]))
-  const since = {
-    source: 'store',
-    since: rows
-      .map(({ entry }) => entry.updated_at)
-      .toSorted()
-      .at(-1)!,
-  }
-  const own = priceTable(Object.fromEntries(rows.map(({ entry, row }) => [entry.name, row])), since, (id) => {
-    return origins.get(id) ?? since
-  })
-  let joined: { of: PriceTable; table: PriceTable } | undefined
-  return {
-    table() {
-      const of = source.table()
-      if (joined?.of !== of) {
-        const tableOf = (provider: string, model: string): PriceTable => {
-          if (ofStore.has(`${provider}/${model}`)) return own
-          if (!own.price(provider, model)) return of
-          // That is of the model without its date, or of all providers: a row of the very id, such as of an earlier and dearer version, prevails.
-          const [listed, without] = [of.price(provider, model), undated(model)]
-          return listed && (model === without || listed !== of.price(provider, without)) ? of : own
-        }
-        joined = {
-          of,
-          table: {
-            version: `${own.version}.${of.version}`,
-            origin: of.origin,
-            ...(of.models && { models: of.models }),
-            price: (provider, model, tier) => tableOf(provider, model).price(provider, model, tier),
-            originOf: (provider, model) => tableOf(provider, model).originOf(provider, model),
-          },
-        }
-      }
-      return joined.table
-    },
-  }
-}
-
-/** A value without its fields that are null. */
-export const withoutNull = (value: object): Tree =>
-  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))
