@@ -35,7 +35,7 @@ consoleSuite(
       const person = await newPerson('developer')
       const { key: theirs } = await person.client.post('/api/keys', { body: { name: 'theirs' } })
       const asksAs = () => ask(given().server.url, theirs!)
-      await open('/users', 'Users')
+      await open('/admin/users', 'Users')
       await page.getByRole('button', { name: person.email }).press('Enter')
       const dialog = drawer(person.email)
       const save = async (): Promise<void> => {

@@ -16,7 +16,7 @@ consoleSuite(
 
     it('makes one, and says why it cannot', async () => {
       const { page, open, inspect, server } = given()
-      await open('/users', 'Users')
+      await open('/admin/users', 'Users')
       await page.getByRole('button', { name: given().person.email }).waitFor()
       await inspect('console-users')
       await page.getByRole('button', { name: 'New user' }).click()

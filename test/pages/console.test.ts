@@ -31,7 +31,7 @@ consoleSuite('the console', (given) => {
     const pages = (): Promise<string[]> =>
       page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
     expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Keys', 'Account'])
-    await open('/users', 'Users')
+    await open('/admin/users', 'Users')
     await page.getByText('This page is for administrators').waitFor()
     const links = page.getByRole('banner').getByRole('link')
     const others = async () => (await links.allTextContents()).slice(-2)
@@ -44,22 +44,22 @@ consoleSuite('the console', (given) => {
     await page.getByText('This page is for developers and administrators').waitFor()
     await page.getByText('says how you become one').waitFor()
     await open('/nothing', 'Not found')
-    await open('/users', 'Users')
+    await open('/admin/users', 'Users')
     await admin.client.patch('/api/users/{id}', { params: { id: person.id }, body: { role: 'admin' } })
     await page.reload()
     await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
     await page.getByRole('button', { name: 'New user' }).waitFor()
-    expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Keys', 'Users', 'Account'])
-    expect(await others()).toEqual(['Dashboard', 'API'])
-    for (const [name, path] of [
-      ['Dashboard', '/admin'],
-      ['API', '/docs'],
-    ] as const) {
-      await page.getByRole('banner').getByRole('link', { name, exact: true }).click()
-      await page.waitForURL((url) => url.pathname === path)
-      await page.goBack()
-      await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
+    const own = ['Projects', 'Files', 'Usage', 'Keys', 'Account']
+    const administration = ['Overview', 'Requests', 'Usage', 'Providers', 'Routing', 'Pricing', 'Keys', 'Users']
+    expect(await pages()).toEqual([...own, ...administration])
+    for (const name of administration) {
+      await page.getByRole('list', { name: 'Administration' }).getByRole('link', { name, exact: true }).click()
+      await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
     }
+    await page.getByRole('banner').getByRole('link', { name: 'API', exact: true }).click()
+    await page.waitForURL((url) => url.pathname === '/docs')
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
   })
 
   it('says that the server cannot be reached, and when it read what it shows', async () => {

@@ -51,7 +51,7 @@ describe("keys at the dashboard, anybody's", needs(programs.chromium), () => {
   it.each(looks)('are changed by an administrator who is signed in, in $theme on a $size', async (look) => {
     await server.send('PATCH', `/api/keys/${key.id}`, { budget: null, models: ['fast'], endUsers: { required: true } })
     const { page, context, inspect } = await visit(browser, server.url, look)
-    await page.goto(`${server.url}/admin#/keys`)
+    await page.goto(`${server.url}/admin#/admin/keys`)
     await page.getByLabel('E-mail').fill(EMAIL)
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByLabel('Password').press('Enter')

@@ -34,13 +34,13 @@ describe('threat 23: what users write is text in the dashboard', needs(programs.
     }
     await openDashboard(page, server.url)
     for (const [name, path, shown] of [
-      ['Requests', '/requests', first],
-      ['Usage', '/usage?by=key', first],
-      ['Keys', '/keys', first],
-      ['Routing', `/routing?model=${encodeURIComponent(first!)}`, undefined],
-      ['Pricing', `/pricing?filter=${encodeURIComponent(first!)}`, undefined],
-      ['Usage', `/usage?by=user&id=${encodeURIComponent(first!)}`, undefined],
-      ['Requests', `/requests?id=${encodeURIComponent(first!)}`, undefined],
+      ['Requests', '/admin/requests', first],
+      ['Usage', '/admin/usage?by=key', first],
+      ['Keys', '/admin/keys', first],
+      ['Routing', `/admin/routing?model=${encodeURIComponent(first!)}`, undefined],
+      ['Pricing', `/admin/pricing?filter=${encodeURIComponent(first!)}`, undefined],
+      ['Usage', `/admin/usage?by=user&id=${encodeURIComponent(first!)}`, undefined],
+      ['Requests', `/admin/requests?id=${encodeURIComponent(first!)}`, undefined],
     ] as const) {
       await page.goto(`${server.url}/admin#${path}`)
       await page.getByRole('heading', { level: 1, name }).waitFor()

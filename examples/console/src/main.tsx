@@ -1,7 +1,22 @@
+import '@turnpike/dashboard/page.css'
 import '@turnpike/ui/styles.css'
 import './page.css'
-import { ActionButton, Empty, ErrorNotice, goTo, icons, linkTo, Page, route, Shell, useAction } from '@turnpike/ui'
-import type { ComponentType } from 'preact'
+import { adminPages } from '@turnpike/dashboard/page'
+import type { Entry } from '@turnpike/ui'
+import {
+  ActionButton,
+  Empty,
+  entryAt,
+  ErrorNotice,
+  goTo,
+  icons,
+  lazy,
+  linkTo,
+  Page,
+  route,
+  Shell,
+  useAction,
+} from '@turnpike/ui'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Account } from './account.js'
@@ -12,25 +27,28 @@ import { SignIn } from './sign-in.js'
 import type { User } from './turnpike.js'
 import { account, readAccount, signOut } from './turnpike.js'
 import { Usage } from './usage.js'
-import { Users } from './users/users.js'
 
-/** A page by the first part of its path; what follows that is the page's own. */
-interface Entry {
-  path: string
-  name: string
-  icon: (typeof icons)['Keys']
-  page: ComponentType
-  /** Who has it; default everybody. The platform refuses the others in any case. */
+/** A page and who has it. The platform refuses the others in any case. */
+interface OwnEntry extends Entry {
+  /** Default everybody. */
   roles?: readonly User['role'][]
 }
 
-const entries: readonly Entry[] = [
+const entries: readonly OwnEntry[] = [
   { path: '/projects', name: 'Projects', icon: icons.Projects, page: Projects },
   { path: '/files', name: 'Files', icon: icons.Files, page: Files },
   { path: '/usage', name: 'Usage', icon: icons.Usage, page: Usage },
   { path: '/keys', name: 'Keys', icon: icons.Keys, page: Keys, roles: ['developer', 'admin'] },
-  { path: '/users', name: 'Users', icon: icons.Users, page: Users, roles: ['admin'] },
   { path: '/account', name: 'Account', icon: icons.Account, page: Account },
+  ...[
+    ...adminPages,
+    {
+      path: '/admin/users',
+      name: 'Users',
+      icon: icons.Users,
+      page: lazy(async () => (await import('./users/users.js')).Users),
+    },
+  ].map((page): OwnEntry => ({ ...page, section: 'Administration', roles: ['admin'] })),
 ]
 
 const NotFound = () => (
@@ -46,7 +64,7 @@ const NotFound = () => (
 )
 
 /** Says who has a page that the user has not. */
-const Refused = ({ entry: { name, roles } }: { entry: Entry }) => (
+const Refused = ({ entry: { name, roles } }: { entry: OwnEntry }) => (
   <Page title={name}>
     <section class="panel">
       {roles!.includes('developer') ? (
@@ -64,28 +82,21 @@ const Refused = ({ entry: { name, roles } }: { entry: Entry }) => (
 
 function SignedIn({ user }: { user: User }) {
   const signingOut = useAction(signOut)
-  const path = `/${route.value.path.split('/')[1]}`
+  const { path } = route.value
   useEffect(() => {
     if (path === '/') goTo('/projects', {}, true)
   }, [path])
   const pages = entries.filter(({ roles }) => !roles || roles.includes(user.role))
-  const entry = entries.find((one) => one.path === path)
+  const entry = entryAt(entries, path)
   return (
     <Shell
       name="Turnpike"
       pages={pages}
       footer={
         <>
-          <div class="row">
-            {user.role === 'admin' && (
-              <a class="button quiet" href="./admin">
-                Dashboard
-              </a>
-            )}
-            <a class="button quiet" href="./docs">
-              API
-            </a>
-          </div>
+          <a class="button quiet" href="./docs">
+            API
+          </a>
           <span class="who muted small break">{user.email}</span>
           <ActionButton action={signingOut} class="quiet" onClick={signingOut.run}>
             {signingOut.busy ? 'Signing out…' : 'Sign out'}

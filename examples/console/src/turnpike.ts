@@ -1,6 +1,7 @@
 import { effect, signal, untracked } from '@preact/signals'
 import type { Schemas } from '@turnpike/client'
 import { createClient } from '@turnpike/client'
+import { refused } from '@turnpike/dashboard/session'
 import { NONE } from '@turnpike/ui'
 
 /** Somebody who uses the platform. */
@@ -40,6 +41,13 @@ const check = (): void => {
 }
 addEventListener('focus', check)
 document.addEventListener('visibilitychange', check)
+
+// What administrators read was refused: they have signed out elsewhere, or are administrators no more.
+effect(() => {
+  if (refused.value === undefined) return
+  refused.value = undefined
+  void readAccount().catch(() => undefined)
+})
 
 /** @throws PlatformError such as 401 for a wrong password */
 export async function signIn(email: string, password: string): Promise<void> {

@@ -5,15 +5,15 @@ import { errorOf } from '@turnpike/client'
 /** Why the user has to sign in; undefined while they are, or while it is not known yet. */
 export const refused = signal<string | undefined>(undefined)
 
-/** A gateway key or the administrators' token; '' = the cookie of a session is used. Kept for this tab only. */
-let token = storedToken()
+/** A gateway key or the administrators' token; '' = the cookie of a session is used. Kept for this tab only, and for this page: the console has sessions only. */
+let token = ''
 
-function storedToken(): string {
+/** Signs in by the token that was given to this tab before. */
+export function restoreToken(): void {
   try {
-    return sessionStorage.getItem('token') ?? ''
+    token = sessionStorage.getItem('token') ?? ''
   } catch {
     // Storage may be forbidden; the token then lasts until the page is loaded again.
-    return ''
   }
 }
 

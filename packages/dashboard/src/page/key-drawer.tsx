@@ -54,12 +54,12 @@ export function KeyDrawer({
     <Dialog title={key.name || 'Key without a name'} onClose={onClose}>
       <Facts
         facts={[
-          ['Owner', <a href={linkTo('/usage', { by: 'user', id: key.user_id })}>{owner}</a>],
+          ['Owner', <a href={linkTo('/admin/usage', { by: 'user', id: key.user_id })}>{owner}</a>],
           ['State', <Status tone={refusal ? 'off' : 'good'}>{refusal ?? 'active'}</Status>],
           ['Made', time(key.created_at)],
           ['Last used', key.last_used_at === null ? 'never' : time(key.last_used_at)],
           ['Rotated', key.rotated_at !== undefined && time(key.rotated_at)],
-          ['Usage', <a href={linkTo('/usage', { by: 'key', id: key.id })}>by hour</a>],
+          ['Usage', <a href={linkTo('/admin/usage', { by: 'key', id: key.id })}>by hour</a>],
           ['Id', <span class="mono">{key.id}</span>],
         ]}
       />

@@ -37,7 +37,7 @@ const columns: Column<Key>[] = [
   },
   {
     name: 'Owner',
-    cell: ({ user, user_id }) => <a href={linkTo('/usage', { by: 'user', id: user_id })}>{user ?? user_id}</a>,
+    cell: ({ user, user_id }) => <a href={linkTo('/admin/usage', { by: 'user', id: user_id })}>{user ?? user_id}</a>,
     sort: ({ user }) => user ?? '',
   },
   {

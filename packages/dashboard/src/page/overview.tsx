@@ -60,7 +60,7 @@ function FirstRun() {
 
 type Provider = MetricsAnswer['providers'][number]
 const providerColumns: Column<Provider>[] = [
-  { name: 'Provider', cell: ({ id }) => <a href={linkTo('/providers')}>{id}</a>, sort: ({ id }) => id },
+  { name: 'Provider', cell: ({ id }) => <a href={linkTo('/admin/providers')}>{id}</a>, sort: ({ id }) => id },
   numberColumn('Calls', (one) => one.requests, count),
   numberColumn('Errors', (one) => one.error_rate, percent),
   numberColumn('p50', (one) => one.latency_ms.p50, duration),
@@ -175,7 +175,7 @@ export function Overview() {
                 <Empty title="No upstream failed in this period">
                   <p>
                     A request that the gateway refuses itself, such as one with a wrong key, calls no provider: it is
-                    among the <a href={linkTo('/requests', { show: 'failed' })}>failed requests</a>.
+                    among the <a href={linkTo('/admin/requests', { show: 'failed' })}>failed requests</a>.
                   </p>
                 </Empty>
               ) : (

@@ -61,13 +61,13 @@ export function RequestDetail({ event }: { event: RequestEvent }) {
           [
             'User',
             event.user_id !== undefined && (
-              <a href={linkTo('/usage', { by: 'user', id: event.user_id })}>{event.user_id}</a>
+              <a href={linkTo('/admin/usage', { by: 'user', id: event.user_id })}>{event.user_id}</a>
             ),
           ],
           [
             'Key',
             event.key_id !== undefined && (
-              <a href={linkTo('/usage', { by: 'key', id: event.key_id })}>{event.key_id}</a>
+              <a href={linkTo('/admin/usage', { by: 'key', id: event.key_id })}>{event.key_id}</a>
             ),
           ],
           ['X-Request-ID', <span class="mono">{event.request_id}</span>],
@@ -91,7 +91,7 @@ export function RequestDetail({ event }: { event: RequestEvent }) {
       </Loaded>
       {event.task === 'chat' && (
         <p>
-          <a href={linkTo('/routing', { model: event.requested_model })}>
+          <a href={linkTo('/admin/routing', { model: event.requested_model })}>
             Simulate the routing of {event.requested_model}
           </a>
         </p>

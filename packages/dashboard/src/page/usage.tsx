@@ -149,7 +149,7 @@ export function Usage() {
   return (
     <Page title="Usage" actions={isByHour(by) && <PeriodChoice value={hours} />}>
       <div class="spread">
-        <Segmented label="By" options={kinds} value={by} onChange={(by) => goTo('/usage', { by, hours }, true)} />
+        <Segmented label="By" options={kinds} value={by} onChange={(by) => goTo('/admin/usage', { by, hours }, true)} />
         <div class="row">
           <Filter value={filter} onChange={(filter) => setQuery({ filter })} />
           <button

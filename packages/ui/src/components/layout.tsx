@@ -1,9 +1,10 @@
-import type { IconNode } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { Fragment } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { MARK } from '../mark.js'
 import { Bad, Busy, Good, Off, Warning } from '../icons.js'
+import type { Entry } from '../entries.js'
+import { entryAt } from '../entries.js'
 import { linkTo, route } from '../route.js'
 import { ThemeButton } from './controls.js'
 import { Icon } from './icon.js'
@@ -22,11 +23,12 @@ export function Shell({
   children,
 }: {
   name: string
-  pages: readonly { path: string; name: string; icon: IconNode }[]
+  pages: readonly Entry[]
   footer?: ComponentChildren
   children: ComponentChildren
 }) {
-  const current = `/${route.value.path.split('/')[1]}`
+  const current = entryAt(pages, route.value.path)
+  const sections = [...new Set(pages.map(({ section }) => section))]
   const main = useRef<HTMLElement>(null)
   return (
     <div class="shell">
@@ -47,16 +49,23 @@ export function Shell({
           {name}
         </div>
         <nav aria-label="Pages">
-          <ul>
-            {pages.map(({ path, name, icon }) => (
-              <li key={path}>
-                <a href={linkTo(path)} aria-current={path === current ? 'page' : undefined}>
-                  <Icon icon={icon} />
-                  {name}
-                </a>
-              </li>
-            ))}
-          </ul>
+          {sections.map((section) => (
+            <Fragment key={section}>
+              {section !== undefined && <h2 id={`section-${section}`}>{section}</h2>}
+              <ul aria-labelledby={section && `section-${section}`}>
+                {pages
+                  .filter((page) => page.section === section)
+                  .map((page) => (
+                    <li key={page.path}>
+                      <a href={linkTo(page.path)} aria-current={page === current ? 'page' : undefined}>
+                        <Icon icon={page.icon} />
+                        {page.name}
+                      </a>
+                    </li>
+                  ))}
+              </ul>
+            </Fragment>
+          ))}
         </nav>
         <div class="side-foot">
           {footer}

@@ -1,0 +1,48 @@
+import type { Entry } from '@turnpike/ui'
+import { icons, lazy } from '@turnpike/ui'
+
+/** The pages of administrators, which are in the console too. Each is loaded when it is first shown. */
+export const adminPages: readonly Entry[] = [
+  {
+    path: '/admin',
+    name: 'Overview',
+    icon: icons.Overview,
+    page: lazy(async () => (await import('./overview.js')).Overview),
+  },
+  {
+    path: '/admin/requests',
+    name: 'Requests',
+    icon: icons.Requests,
+    page: lazy(async () => (await import('./requests.js')).Requests),
+  },
+  {
+    path: '/admin/usage',
+    name: 'Usage',
+    icon: icons.Usage,
+    page: lazy(async () => (await import('./usage.js')).Usage),
+  },
+  {
+    path: '/admin/providers',
+    name: 'Providers',
+    icon: icons.Providers,
+    page: lazy(async () => (await import('./providers.js')).Providers),
+  },
+  {
+    path: '/admin/routing',
+    name: 'Routing',
+    icon: icons.Routing,
+    page: lazy(async () => (await import('./routing.js')).Routing),
+  },
+  {
+    path: '/admin/pricing',
+    name: 'Pricing',
+    icon: icons.Prices,
+    page: lazy(async () => (await import('./pricing.js')).Pricing),
+  },
+  {
+    path: '/admin/keys',
+    name: 'Keys',
+    icon: icons.Keys,
+    page: lazy(async () => (await import('./keys.js')).Keys),
+  },
+]

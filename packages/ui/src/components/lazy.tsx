@@ -1,0 +1,11 @@
+import type { ComponentType } from 'preact'
+import { useData } from '../use-data.js'
+import { Loaded } from './loaded.js'
+
+/** A component that is loaded when it is first shown, by an `import()` of its own. */
+export const lazy = (load: () => Promise<ComponentType>): ComponentType =>
+  function Lazy() {
+    // In an object, because a component is a function.
+    const data = useData(async () => ({ Component: await load() }), [])
+    return <Loaded data={data}>{({ Component }) => <Component />}</Loaded>
+  }
