@@ -39,7 +39,7 @@ export async function storedBytes(kv: KV): Promise<Map<string, number>> {
   })
   await addEntries<string>(['gwkey-hash'], ({ value }) => keys.get(value))
   for (const kind of ['task', 'conversation', 'session', 'end-user']) await addEntries([kind], ofValue)
-  for (const index of ['user-projects', 'user-gwkeys', 'user-sessions']) await addEntries([index], ofKey)
+  for (const index of ['user-projects', 'user-gwkeys', 'user-sessions', 'user-tasks']) await addEntries([index], ofKey)
   for (const kind of ['file', 'file-bytes'])
     for await (const { value } of entriesOf<Owned>(kv, [kind])) add(value.user_id, FILE_RECORD_BYTES)
   return bytes

@@ -653,7 +653,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The tasks of a project, newest first.
+         * The caller's tasks, newest first: of a project, or of all.
          * @description For whoever is signed in.
          */
         get: operations["tasks.list"];
@@ -687,7 +687,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes the given fields of a task. Another output makes a revision.
+         * Changes the given fields of a task. Another output makes a revision. With If-Match, only a task that is as it was read.
          * @description For whoever is signed in.
          */
         patch: operations["tasks.update"];
@@ -3077,8 +3077,10 @@ export interface operations {
     };
     "tasks.list": {
         parameters: {
-            query: {
-                projectId: string;
+            query?: {
+                projectId?: string;
+                status?: "scheduled" | "running" | "done" | "failed" | "waiting_approval";
+                assignedAgentId?: number;
                 limit?: number;
                 after?: string;
             };
@@ -3177,6 +3179,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    /** @description The version of the answer. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3194,7 +3198,9 @@ export interface operations {
     "tasks.update": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -3216,6 +3222,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    /** @description The version of the answer. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3227,6 +3235,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
             408: components["responses"]["Error408"];
+            412: components["responses"]["Error412"];
             413: components["responses"]["Error413"];
             429: components["responses"]["Error429"];
             500: components["responses"]["Error500"];
