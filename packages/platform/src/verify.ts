@@ -119,6 +119,7 @@ async function* verifyChildren(kv: KV): AsyncGenerator<string> {
 export async function* verifyPlatform(kv: KV, { blobs }: { blobs?: BlobStore } = {}): AsyncGenerator<string> {
   yield* verifySignIns(kv)
   yield* verifyOwned(kv, 'Project', 'project', 'user-projects')
+  yield* verifyOwned(kv, 'Token', 'token', 'user-tokens')
   yield* verifySlots(kv)
   yield* verifyTasks(kv)
   yield* verifyReplies(kv)
