@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { overlayPath } from '../support/contract.js'
 import type { SignedIn, World } from './world.js'
-import { newProject, newTask, patchTask } from './work.js'
+import { made, newProject, newTask, patchTask } from './work.js'
 import { chat, PASSWORD } from './world.js'
 
 /** Somebody who has one of everything. */
@@ -14,6 +14,9 @@ export interface Owner extends SignedIn {
   taskId: string
   messageId: string
   fileId: string
+  tokenId: string
+  /** A token for programs that may read all that tokens may. */
+  token: string
 }
 
 /** A request of a route. */
@@ -50,6 +53,12 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
   const form = newFile()
   form.append('isPublic', 'true')
   const file = await world.ask<{ id: string }>('POST', '/api/user-files', { as, body: form })
+  const scopes = ['account', 'projects', 'tasks', 'conversations', 'files', 'sessions', 'gateway'].map(
+    (part) => `${part}:read`,
+  )
+  const token = made(
+    await world.ask<{ id: string; token: string }>('POST', '/api/tokens', { as, body: { name: 't', scopes } }),
+  )
   if (role !== 'developer') await world.call('setRole', as.id, role)
   const { id: keyId, key: value } = key.body
   return {
@@ -61,10 +70,12 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
     taskId: task.id,
     messageId: message.body.id,
     fileId: file.body.id,
+    tokenId: token.id,
+    token: token.token,
   }
 }
 
-let made = 0
+let people = 0
 
 /** A good request of each route, typed by hand; ids are those of what `owner` has. */
 export const requestsOf = ({
@@ -77,6 +88,7 @@ export const requestsOf = ({
   taskId,
   messageId,
   fileId,
+  tokenId,
 }: Owner): Record<string, Sent> => ({
   'POST /api/auth': { path: '/api/auth', body: { email, password: PASSWORD } },
   'PUT /api/auth': { path: '/api/auth', body: { refresh_token: refresh } },
@@ -88,7 +100,7 @@ export const requestsOf = ({
   'PATCH /api/account/role': { path: '/api/account/role', body: { role: 'developer' } },
   'GET /api/account/balance': { path: '/api/account/balance' },
   'GET /api/account/limits': { path: '/api/account/limits' },
-  'POST /api/users': { path: '/api/users', body: { email: `made-${++made}@example.org`, password: PASSWORD } },
+  'POST /api/users': { path: '/api/users', body: { email: `made-${++people}@example.org`, password: PASSWORD } },
   'GET /api/users': { path: '/api/users?limit=1' },
   'GET /api/users/{id}': { path: `/api/users/${id}` },
   'PATCH /api/users/{id}': { path: `/api/users/${id}`, body: { firstName: 'Eve' } },
@@ -109,6 +121,9 @@ export const requestsOf = ({
   },
   'DELETE /api/keys/{id}/end-users/{endUser}': { path: `/api/keys/${keyId}/end-users/ada` },
   'DELETE /api/keys/{id}': { path: `/api/keys/${keyId}` },
+  'POST /api/tokens': { path: '/api/tokens', body: { name: 't', scopes: ['tasks:read'] } },
+  'GET /api/tokens': { path: '/api/tokens' },
+  'DELETE /api/tokens/{id}': { path: `/api/tokens/${tokenId}` },
   'POST /api/sessions': { path: '/api/sessions', body: { label: 'l' } },
   'GET /api/sessions': { path: '/api/sessions' },
   'GET /api/sessions/{id}': { path: `/api/sessions/${sessionId}` },

@@ -196,7 +196,7 @@ worldSuite('tasks', (world) => {
       const { status, body } = await ask('GET', `/api/tasks?projectId=${query}`, { as: stranger })
       expect([query, status, body]).toEqual([query, 404, missing])
     }
-    for (const query of ['', '?limit=1', '?project_id=x', `?projectId=${project.id}&limit=0`])
+    for (const query of ['?project_id=x', `?projectId=${project.id}&limit=0`])
       expect([query, (await ask('GET', `/api/tasks${query}`, { as: ada })).status]).toEqual([query, 400])
   })
 })

@@ -53,7 +53,7 @@ describe('what the OpenAPI documents describe has types', () => {
       // @ts-expect-error another param
       turnpike.get('/api/tasks/{id}', { params: { task: 'x' } }),
       // @ts-expect-error no query
-      turnpike.list('/api/tasks'),
+      turnpike.list('/api/results'),
       // @ts-expect-error a number
       turnpike.list('/api/projects', { query: { limit: 'ten' } }),
       // @ts-expect-error no list

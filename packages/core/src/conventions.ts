@@ -33,6 +33,8 @@ export const KEY_LIMITS = { developer: { keys: 20, rateLimit: 600 }, admin: { ke
 
 /** "gw-<key>": what the value of a gateway key begins with. */
 export const KEY_PREFIX = 'gw-'
+/** Not shown: what the tokens of programs begin with. */
+export const TOKEN_PREFIX = 'tpt-'
 
 /** "gw-<key>": the part after the prefix is not specified; it is 32 random bytes in base64url. */
 export const KEY_BYTES = 32

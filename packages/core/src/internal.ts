@@ -21,6 +21,7 @@ export {
   PAGE_BYTES,
   PAGE_SIZE,
   STORAGE_RETRY_AFTER_S,
+  TOKEN_PREFIX,
 } from './conventions.js'
 export { audit } from './entities/audit.js'
 export { tokenLimit } from './entities/balances.js'

@@ -1,4 +1,4 @@
-import { KEY_PREFIX } from './conventions.js'
+import { KEY_PREFIX, TOKEN_PREFIX } from './conventions.js'
 
 const HIDDEN = '[redacted]'
 
@@ -19,7 +19,7 @@ const named =
 const telling = [
   // Keys, by the prefixes that vendors give them so that they can be found.
   new RegExp(
-    `(^|[^a-z0-9])((sk|pk|rk|xai|gsk|hf|r8|npm|pplx|nvapi|glpat|tvly|xox[a-z])[-_]|${KEY_PREFIX}|gh[a-z]_|github_pat_|AIza|ya29|eyJ|(AKIA|ASIA)[A-Z0-9])[\\w*.-]{6,}`,
+    `(^|[^a-z0-9])((sk|pk|rk|xai|gsk|hf|r8|npm|pplx|nvapi|glpat|tvly|xox[a-z])[-_]|${KEY_PREFIX}|${TOKEN_PREFIX}|gh[a-z]_|github_pat_|AIza|ya29|eyJ|(AKIA|ASIA)[A-Z0-9])[\\w*.-]{6,}`,
     'i',
   ),
   // Accounts: organisations, projects and e-mail addresses.

@@ -131,8 +131,13 @@ export function callerOf(
     authenticateAdmin,
     now,
   }: { keyLimits: KeyLimits; authenticateAdmin: AuthenticateAdmin | undefined; now: () => number },
-): (exchange: Exchange, access: Access, log: Call['log'], setHeader: Call['setHeader']) => Promise<Caller> {
-  return async (exchange, access, log, setHeader) => {
+): (
+  exchange: Exchange,
+  operation: { access: Access },
+  log: Call['log'],
+  setHeader: Call['setHeader'],
+) => Promise<Caller> {
+  return async (exchange, { access }, log, setHeader) => {
     if (access === 'open') return null
     const given = credential(exchange)
     const found = given === undefined ? null : keys.verify(given)
@@ -227,9 +232,9 @@ export const giverBack =
 export function signedInBy(
   authenticator: Authenticator,
   { kv, now, count, ...sameOrigin }: SameOriginOptions & { kv: KV; now: () => number; count: CountCalls | undefined },
-): (exchange: Exchange, access: Access, log: Call['log']) => Promise<Caller> {
+): (exchange: Exchange, operation: { access: Access }, log: Call['log']) => Promise<Caller> {
   return async (exchange, _, log) => {
-    const who = await identify(authenticator, exchange, sameOrigin)
+    const who = await identify(authenticator, exchange, { ...sameOrigin, part: 'gateway' })
     const user = who && (await userOf(kv, who, { now: now(), log }))
     if (!user) throw unauthenticated()
     log({ user_id: user.id })

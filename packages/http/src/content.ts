@@ -44,11 +44,29 @@ export const hasTag = (ifNoneMatch: string, etag: string | undefined): boolean =
 /** As headers have it: without milliseconds. */
 const secondOf = (time: number): number => Math.trunc(time / 1000) * 1000
 
-/** Whether the client's conditions hold (RFC 9110, sections 13.1.1 and 13.1.4: weak tags are never equal, and a date counts only without tags). */
+/** Whether If-Match names this entity tag, or any (RFC 9110, section 13.1.1: weak tags are never equal). */
+const isMatch = (ifMatch: string, etag: string | undefined): boolean =>
+  ifMatch.trim() === '*' || (etag?.startsWith('"') === true && ifMatch.split(',').some((tag) => tag.trim() === etag))
+
+/** 412 for a request whose condition does not hold. */
+const preconditionFailed = (message: string): ApiError =>
+  new ApiError(412, 'invalid_request_error', message, { code: 'invalid_body' })
+
+/**
+ * Checks the condition of a change: that what it changes is what the client has read.
+ * @param ifMatch the header; undefined = there is no condition
+ * @param etag the entity tag of what is stored, in quotes
+ * @throws ApiError 412
+ */
+export function requireMatch(ifMatch: string | undefined, etag: string): void {
+  if (ifMatch !== undefined && !isMatch(ifMatch, etag))
+    throw preconditionFailed(`This was changed since it was read: its ETag is ${etag} now`)
+}
+
+/** Whether the client's conditions hold (RFC 9110, sections 13.1.1 and 13.1.4: a date counts only without tags). */
 function isWanted(header: (name: string) => string | undefined, { etag, lastModified }: Content): boolean {
   const tags = header('if-match')
-  if (tags !== undefined)
-    return tags.trim() === '*' || (etag?.startsWith('"') === true && tags.split(',').some((tag) => tag.trim() === etag))
+  if (tags !== undefined) return isMatch(tags, etag)
   const since = Date.parse(header('if-unmodified-since') ?? '')
   return lastModified === undefined || Number.isNaN(since) || secondOf(lastModified) <= since
 }
@@ -102,10 +120,7 @@ export async function contentReply(
   const validators: Record<string, string> = {}
   if (etag !== undefined) validators['etag'] = etag
   if (lastModified !== undefined) validators['last-modified'] = new Date(lastModified).toUTCString()
-  if (!isWanted(header, content))
-    throw new ApiError(412, 'invalid_request_error', 'The stored bytes are not those that the request demands', {
-      code: 'invalid_body',
-    })
+  if (!isWanted(header, content)) throw preconditionFailed('The stored bytes are not those that the request demands')
   if (isFresh(header, content)) return { status: 304, headers: { ...validators, ...content.headers } }
   const wanted = method === 'GET' ? header('range') : undefined
   const range = wanted !== undefined && mayResume(header('if-range'), content) ? parseRange(wanted, size) : undefined

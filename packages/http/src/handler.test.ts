@@ -32,7 +32,7 @@ function setUp(
   })
   const { handle } = createHandler<string>({
     routes: [route('POST', '/things', one, { status: 201 }), route('GET', '/things/{id}', one)],
-    authenticate: (_, access) => (accesses.push(access), 'ada'),
+    authenticate: (_, { access }) => (accesses.push(access), 'ada'),
     errorBody: ({ type, code, message }) => ({ error: { type, code, message } }),
     onRequest: (log) => logs.push(log),
     ...options,

@@ -22,7 +22,7 @@ import { held, isStream } from './held-reply.js'
 import { checkBody, parse } from './input.js'
 import { matcher } from './match.js'
 import type { Form } from './multipart.js'
-import type { Call, Route } from './operation.js'
+import type { Call, Operation, Route } from './operation.js'
 import { isAnswer } from './operation.js'
 import type { RequestLog } from './request-log.js'
 import { callHook, openLog } from './request-log.js'
@@ -36,7 +36,7 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   /** Returns the caller, or throws ApiError 401, 403 or 429. `log` adds fields to the log record, `setHeader` headers to the answer, also of an error. */
   authenticate(
     exchange: Exchange,
-    access: Access,
+    operation: Pick<Operation<Actor, Access>, 'id' | 'access'>,
     log: Call['log'],
     setHeader: Call['setHeader'],
   ): Actor | Promise<Actor>
@@ -205,7 +205,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const { operation } = route
     const say = stay.log ? stay.log.add : ignore
     // Awaited also where it is no promise: a microtask later, node:http has parsed a body that came with its head, and `bytes` need not wait for it.
-    const actor = await options.authenticate(exchange, operation.access, say, setHeader)
+    const actor = await options.authenticate(exchange, operation, say, setHeader)
     stay.caller = options.callerId?.(actor) ?? addressOf(exchange.ip())
     enter(stay, actor, operation.access)
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams

@@ -70,16 +70,26 @@ export interface Authenticator {
   authenticate(head: Head): Promise<Identified | null> | Identified | null
 }
 
+/** @throws ApiError 403 for a credential with scopes that are not those of the part and the method */
+function requireScope({ scopes }: Identified, { method }: Head, part: string | undefined): void {
+  if (!scopes || (part !== undefined && scopes.includes(`${part}:write`))) return
+  if (part !== undefined && SAFE.has(method) && scopes.includes(`${part}:read`)) return
+  const needed = part === undefined ? '' : `: it needs ${part}:${SAFE.has(method) ? 'read' : 'write'}`
+  throw new ApiError(403, 'permission_error', `This token is not for that${needed}`, { code: 'forbidden' })
+}
+
 /**
  * Whom the credential of a request belongs to.
- * @throws ApiError 403 where a page of another site made a browser send it (see {@link requireSameOrigin})
+ * @param options.part the part of the server that the request is for, such as `tasks`; absent = one that is closed to credentials with scopes
+ * @throws ApiError 403 where a page of another site made a browser send it (see {@link requireSameOrigin}), or where it has other scopes
  */
 export async function identify(
   authenticator: Authenticator,
   head: Head,
-  options: SameOriginOptions,
+  { part, ...options }: SameOriginOptions & { part?: string | undefined },
 ): Promise<Identified | null> {
   const who = await authenticator.authenticate(head)
   if (who && (who.via ?? 'cookie') === 'cookie') requireSameOrigin(head, options)
+  if (who) requireScope(who, head, part)
   return who
 }

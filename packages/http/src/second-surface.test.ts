@@ -86,7 +86,7 @@ const { handle, refuse } = createHandler<Person | null, Access>({
       { access: 'open', headers: { 'content-security-policy': "default-src 'self'" } },
     ),
   ],
-  authenticate(exchange, access) {
+  authenticate(exchange, { access }) {
     const name = parseCookies(exchange.header('cookie')).get('session')
     if (access === 'open') return null
     if (name === undefined)

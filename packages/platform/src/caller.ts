@@ -5,6 +5,7 @@ import { identify } from '@turnpike/http'
 import { REQUEST_BYTES, USER_TURNS } from './conventions.js'
 import { forbidden, tooMany } from './errors.js'
 import type { Access } from './operation.js'
+import { partOf } from './scopes.js'
 import { turns } from './turns.js'
 
 /** Who calls the platform; null on open routes. */
@@ -94,13 +95,13 @@ export function callerOf(
     now,
     ...sameOrigin
   }: SameOriginOptions & { identity: Authenticator; count?: RequestCount; now: () => number },
-): (head: Head, access: Access, log?: Call['log']) => Promise<Caller> {
-  return async (head, access, log) => {
+): (head: Head, operation: { id?: string; access: Access }, log?: Call['log']) => Promise<Caller> {
+  return async (head, { id, access }, log) => {
     if (access === 'open') {
       await count?.address(head.ip())
       return null
     }
-    const who = await identify(identity, head, sameOrigin)
+    const who = await identify(identity, head, { ...sameOrigin, part: partOf(id) })
     const [user] = who ? await Promise.all([userOf(kv, who, { now: now(), log }), count?.user(who.userId)]) : [null]
     if (!who || !user) throw unauthenticated()
     log?.({ user_id: user.id })

@@ -108,6 +108,9 @@ export const PLAN_LIMITS = {
   tasks: 100_000,
 }
 
+/** Not shown: tokens for programs that a user may have. */
+export const MOST_TOKENS = 50
+
 /** Not shown: bytes of data that a file counts as, besides its bytes, which count as storage; so an empty file is not free. */
 export const FILE_RECORD_BYTES = 2_048
 

@@ -21,6 +21,7 @@ import { tooMany } from './errors.js'
 import { inTurns } from './turns.js'
 import type { FilesOptions } from './files/options.js'
 import type { Identity } from './identity/identity.js'
+import { withTokens } from './identity/token-identity.js'
 import type { PlatformRoute } from './operation.js'
 import { optionNames } from './option-names.js'
 import type { PlanLimits } from './operations/balances.js'
@@ -33,6 +34,7 @@ import { sessionOperations } from './operations/sessions.js'
 import { spendOperations } from './operations/spend.js'
 import type { TaskPolicy } from './operations/tasks.js'
 import { taskOperations } from './operations/tasks.js'
+import { tokenOperations } from './operations/tokens.js'
 import type { SelfRole } from './operations/users.js'
 import { userOperations } from './operations/users.js'
 import { fileOperations } from './operations/files.js'
@@ -116,12 +118,14 @@ export type Operations = ReturnType<typeof operationsOf>
 
 const operationsOf = (parts: Parts, files: FilesOptions | undefined) => {
   const balances = balanceOperations(parts)
+  const tokens = tokenOperations(parts)
   return {
     /** Undefined without the option `files`. */
     files: files && fileOperations(parts, balances, files),
-    users: userOperations(parts),
+    users: userOperations(parts, tokens),
     balances,
     keys: keyOperations(parts),
+    tokens,
     sessions: sessionOperations(parts),
     projects: projectOperations(parts, balances),
     tasks: taskOperations(parts),
@@ -203,9 +207,10 @@ export function createPlatform(options: PlatformOptions): Platform {
   ]
 
   const sameOrigin = { baseUrl, trustedOrigins }
-  const callers = { identity, ...sameOrigin, now }
+  const known = withTokens(kv, identity, now)
+  const callers = { identity: known, ...sameOrigin, now }
   const authenticate = callerOf(kv, callers)
-  const counted = countingUnknown(identity, count)
+  const counted = countingUnknown(known, count)
   const api = createHandler({
     ...options,
     bodyLimit,
@@ -232,7 +237,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     operations,
     async authenticateAdmin(exchange) {
       try {
-        const caller = await authenticate(exchange, 'admin')
+        const caller = await authenticate(exchange, { access: 'admin' })
         return { admin: caller!.user.id }
       } catch (error) {
         if (ApiError.is(error) && error.status === 401) return null

@@ -20,6 +20,7 @@ import { projectsCreate, projectsGet, projectsList, projectsRemove, projectsUpda
 import { resultsGet, resultsList } from './operations/results.js'
 import { sessionsCreate, sessionsGet, sessionsList } from './operations/sessions.js'
 import { conversationSpend, projectsSpend, tasksSpend } from './operations/spend.js'
+import { tokensCreate, tokensList, tokensRevoke } from './operations/tokens.js'
 import { tasksCreate, tasksGet, tasksList, tasksRevisions, tasksStatus, tasksUpdate } from './operations/tasks.js'
 import { projectsTeam, teamsList } from './operations/teams.js'
 import { usersCreate, usersGet, usersList, usersRemove, usersRestore, usersUpdate } from './operations/users.js'
@@ -44,7 +45,7 @@ export function platformRoutes(
     checkSite: CheckSite
   },
 ): PlatformRoute[] {
-  const { users, balances, keys, projects, tasks, conversations, results, spend } = operations
+  const { users, balances, keys, tokens, projects, tasks, conversations, results, spend } = operations
   const ours = { convention: true }
   const gone = { convention: true, status: 204 }
   const small = { bodyLimit: Math.min(bodyLimit, AUTH_BODY_LIMIT) }
@@ -82,6 +83,9 @@ export function platformRoutes(
     route('GET', '/api/keys/{id}/end-users', endUsersList(keys), ours),
     route('PATCH', '/api/keys/{id}/end-users/{endUser}', endUsersUpdate(keys), ours),
     route('DELETE', '/api/keys/{id}/end-users/{endUser}', endUsersRemove(keys), gone),
+    route('POST', '/api/tokens', tokensCreate(tokens), ours),
+    route('GET', '/api/tokens', tokensList(tokens), ours),
+    route('DELETE', '/api/tokens/{id}', tokensRevoke(tokens), gone),
     route('POST', '/api/sessions', sessionsCreate(operations.sessions), ours),
     route('GET', '/api/sessions', sessionsList(operations.sessions), ours),
     route('GET', '/api/sessions/{id}', sessionsGet(operations.sessions), ours),

@@ -2,6 +2,7 @@ import { ROLES } from '@turnpike/core'
 import { Budget } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { NAME_LENGTH, TEXT_LENGTH } from './conventions.js'
+import { SCOPES } from './scopes.js'
 
 /** Schemas of spec.md, "Resources and their fields", and of the bodies that it does not show. */
 
@@ -117,6 +118,17 @@ export const AuthSession = v.object({ ...access, refresh_token: v.string() })
 
 /** What a browser gets (ruling 46): an AuthSession without the refresh token, which its cookie stands for. */
 export const BrowserSession = v.object(access)
+
+/** Not in spec.md: a token by which a program acts as its user. `token` is shown once, when it is made. */
+export const Token = v.object({
+  id,
+  name: v.string(),
+  token: v.optional(v.string()),
+  scopes: v.array(v.picklist(SCOPES)),
+  /** Absent = never. */
+  expires_at: v.optional(time),
+  created_at: time,
+})
 
 /** spec.md, "Session (gateway session tracking)". */
 export const Session = v.object({

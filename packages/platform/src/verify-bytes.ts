@@ -3,6 +3,8 @@ import { entriesOf } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
 import { growth } from '@turnpike/core/internal'
 import { FILE_RECORD_BYTES } from './conventions.js'
+import type { StoredToken } from './entities/tokens.js'
+import { entriesOfToken } from './entities/tokens.js'
 import type { Purge } from './entities/purges.js'
 import { purgedBy } from './entities/purges.js'
 
@@ -38,8 +40,10 @@ export async function storedBytes(kv: KV): Promise<Map<string, number>> {
     return ofValue(entry)
   })
   await addEntries<string>(['gwkey-hash'], ({ value }) => keys.get(value))
+  for await (const { value } of entriesOf<StoredToken>(kv, ['token']))
+    add(value.user_id, growth(entriesOfToken(value)).bytes)
   for (const kind of ['task', 'conversation', 'session', 'end-user']) await addEntries([kind], ofValue)
-  for (const index of ['user-projects', 'user-gwkeys', 'user-sessions']) await addEntries([index], ofKey)
+  for (const index of ['user-projects', 'user-gwkeys', 'user-sessions', 'user-tasks']) await addEntries([index], ofKey)
   for (const kind of ['file', 'file-bytes'])
     for await (const { value } of entriesOf<Owned>(kv, [kind])) add(value.user_id, FILE_RECORD_BYTES)
   return bytes

@@ -7,6 +7,7 @@ import { inProject, tasksKey } from './entities/projects.js'
 import type { Purge } from './entities/purges.js'
 import { purgedBy } from './entities/purges.js'
 import type { StoredTask } from './entities/tasks.js'
+import { indexOf } from './entities/task-index.js'
 import { verifyBytes } from './verify-bytes.js'
 import { miscounted } from './verify-counters.js'
 import { verifyFiles } from './verify-files.js'
@@ -84,9 +85,19 @@ async function* verifyChildren(kv: KV): AsyncGenerator<string> {
   for await (const { key, value } of entriesOf<unknown>(kv, ['in-project'])) {
     if (isPurged(key)) continue
     const needed = neededBy(key, value)
-    const [project, other] = await kv.getMany([['project', key[1]!], needed.key])
+    const [project, other] = await kv.getMany<StoredProject>([['project', key[1]!], needed.key])
     if (!project) yield `${key.slice(2).join(' ')} is in project ${key[1]}, which is not there`
     if (!other || !needed.is(other.value as never)) yield needed.problem
+    if (project && key[2] === 'task') {
+      const index = indexOf(project.value.user_id, value as StoredTask)
+      if (!(await kv.get(index.key))) yield `Task ${key[3]} is not found by its status`
+    }
+  }
+  for await (const { key, value } of entriesOf<{ project_id: string }>(kv, ['user-tasks'])) {
+    const [, , status, id] = key
+    const child = inProject(value.project_id, 'task', id!)
+    if (!isPurged(child) && (await kv.get<StoredTask>(child))?.value.status !== status)
+      yield `Task ${id} is not ${status}, as the list of its user has it`
   }
   for (const kind of ['task', 'conversation'])
     for await (const { key, value } of entriesOf<{ user_id: string; project_id: string }>(kv, [kind])) {
@@ -108,6 +119,7 @@ async function* verifyChildren(kv: KV): AsyncGenerator<string> {
 export async function* verifyPlatform(kv: KV, { blobs }: { blobs?: BlobStore } = {}): AsyncGenerator<string> {
   yield* verifySignIns(kv)
   yield* verifyOwned(kv, 'Project', 'project', 'user-projects')
+  yield* verifyOwned(kv, 'Token', 'token', 'user-tokens')
   yield* verifySlots(kv)
   yield* verifyTasks(kv)
   yield* verifyReplies(kv)

@@ -385,6 +385,50 @@ export interface paths {
         patch: operations["endUsers.update"];
         trace?: never;
     };
+    "/api/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's tokens for programs, newest first, without their values.
+         * @description For whoever is signed in.
+         */
+        get: operations["tokens.list"];
+        put?: never;
+        /**
+         * Makes a token, by which a program acts as its user, as far as its scopes go. Its value is in this answer only.
+         * @description For whoever is signed in.
+         */
+        post: operations["tokens.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Ends a token at once.
+         * @description For whoever is signed in.
+         */
+        delete: operations["tokens.revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions": {
         parameters: {
             query?: never;
@@ -653,7 +697,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The tasks of a project, newest first.
+         * The caller's tasks, newest first: of a project, or of all.
          * @description For whoever is signed in.
          */
         get: operations["tasks.list"];
@@ -687,7 +731,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes the given fields of a task. Another output makes a revision.
+         * Changes the given fields of a task. Another output makes a revision. With If-Match, only a task that is as it was read.
          * @description For whoever is signed in.
          */
         patch: operations["tasks.update"];
@@ -1113,6 +1157,17 @@ export interface components {
             status: "scheduled" | "running" | "done" | "failed" | "waiting_approval";
             /** Format: date-time */
             updated_at: string;
+        };
+        Token: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            token?: string;
+            scopes: ("account:read" | "projects:read" | "projects:write" | "tasks:read" | "tasks:write" | "conversations:read" | "conversations:write" | "files:read" | "files:write" | "sessions:read" | "sessions:write" | "gateway:read" | "gateway:write")[];
+            /** Format: date-time */
+            expires_at?: string;
+            /** Format: date-time */
+            created_at: string;
         };
         TaskRevision: {
             /** Format: uuid */
@@ -2488,6 +2543,111 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    "tokens.list": {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    /** @description Where another page follows: its address, with rel="next". */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Token"][];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "tokens.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "worker",
+                 *       "scopes": [
+                 *         "tasks:write",
+                 *         "gateway:write"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                    scopes: ("account:read" | "projects:read" | "projects:write" | "tasks:read" | "tasks:write" | "conversations:read" | "conversations:write" | "files:read" | "files:write" | "sessions:read" | "sessions:write" | "gateway:read" | "gateway:write")[];
+                    expiresAt?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Token"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            408: components["responses"]["Error408"];
+            413: components["responses"]["Error413"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "tokens.revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
     "sessions.list": {
         parameters: {
             query?: {
@@ -3077,8 +3237,10 @@ export interface operations {
     };
     "tasks.list": {
         parameters: {
-            query: {
-                projectId: string;
+            query?: {
+                projectId?: string;
+                status?: "scheduled" | "running" | "done" | "failed" | "waiting_approval";
+                assignedAgentId?: number;
                 limit?: number;
                 after?: string;
             };
@@ -3177,6 +3339,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    /** @description The version of the answer. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3194,7 +3358,9 @@ export interface operations {
     "tasks.update": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "If-Match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -3216,6 +3382,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["X-Request-ID"];
+                    /** @description The version of the answer. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3227,6 +3395,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
             408: components["responses"]["Error408"];
+            412: components["responses"]["Error412"];
             413: components["responses"]["Error413"];
             429: components["responses"]["Error429"];
             500: components["responses"]["Error500"];

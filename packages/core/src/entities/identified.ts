@@ -16,6 +16,8 @@ export interface Identified {
   via?: 'bearer' | 'cookie' | 'custom'
   /** When the credential was issued, in milliseconds: it is not good for a user who was deleted and restored since. Absent = not known. */
   issuedAt?: number
+  /** What the credential is good for, such as `tasks:read`; absent = for all that its user may do. */
+  scopes?: readonly string[]
   /** The sign-in that the credential is from; absent where the identity keeps none. */
   signInId?: string
   /**

@@ -26,6 +26,8 @@ export const listModels = (router: Router) =>
     access: 'key',
     query: v.object({ provider: v.optional(v.string()) }),
     output: ModelList,
+    // Of a token of the platform that is for something else.
+    errors: [403],
     async run(caller: Caller, { query }) {
       const [groups, models] = await Promise.all([router.groups(query), router.models(query)])
       // The name of a group means the group, also where a model has the same.
@@ -43,7 +45,7 @@ export const getModel = (router: Router) =>
     access: 'key',
     params: v.object({ model: v.string() }),
     output: Model,
-    errors: [404],
+    errors: [403, 404],
     async run(caller: Caller, { params }) {
       const model = await router.model(params.model)
       if (!model || !nameableBy(router, caller)(model)) throw notFound('model')

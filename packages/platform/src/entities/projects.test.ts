@@ -156,8 +156,8 @@ describe('a deletion', () => {
     expect((await left(id)).length).toBeGreaterThan(100)
     expect(await finishPurges(racing)).toBe(1)
     expect(await left(id)).toEqual([])
-    // Each of the tasks has two entries.
-    for (const { del } of commits) expect(del!.length).toBeLessThanOrEqual(200)
+    // Each of the tasks has three entries.
+    for (const { del } of commits) expect(del!.length).toBeLessThanOrEqual(300)
     expect(await finishPurges(kv)).toBe(0)
     expect((await left(other)).length).toBeGreaterThan(2)
     expect(await problems()).toEqual([])
@@ -169,7 +169,7 @@ describe('a task', () => {
     const { id } = await createTask(kv, user, await newProject(), task, AT)
     await change(racing, id, { output: 'one', status: 'done' })
     expect(commits).toHaveLength(1)
-    expect(commits[0]!.set!.map(({ key }) => key[2])).toEqual(['task', 'revision', 'result'])
+    expect(commits[0]!.set!.map(({ key }) => key[2])).toEqual(['task', 'revision', 'done', 'result'])
     await change(racing, id, {})
     expect(commits).toHaveLength(1)
   })

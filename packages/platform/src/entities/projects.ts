@@ -52,9 +52,13 @@ const changesKey = ({ user_id, id }: Pick<Project, 'user_id' | 'id'>, of: Versio
   id,
   of,
 ]
+/** The counter of the changes of all tasks of a user. */
+const userChangesKey = (userId: string): Key => ['user-changes', userId, 'tasks']
+const ONE_CHANGE = { changes: 1 }
 /** What a commit that changes a part of a project adds. */
 const changeOf = (project: Pick<Project, 'user_id' | 'id'>, of: Versioned): NonNullable<Commit['sum']> => [
-  { key: changesKey(project, of), add: { changes: 1 } },
+  { key: changesKey(project, of), add: ONE_CHANGE },
+  ...(of === 'tasks' ? [{ key: userChangesKey(project.user_id), add: ONE_CHANGE }] : []),
 ]
 
 /**
@@ -138,6 +142,10 @@ export async function projectVersion(kv: KV, userId: string, projectId: string, 
   const id = idOf(projectId)
   return id === null ? null : ((await kv.get(changesKey({ user_id: userId, id }, of)))?.version ?? null)
 }
+
+/** The version of the tasks of all projects of a user, which each change of one replaces; null where there was never one. */
+export const tasksVersion = async (kv: KV, userId: string): Promise<string | null> =>
+  (await kv.get(userChangesKey(userId)))?.version ?? null
 
 /** The version of the list of a user's projects, which each change of one replaces; null where there was never one. */
 export const projectsVersion = async (kv: KV, userId: string): Promise<string | null> =>
@@ -229,7 +237,11 @@ export async function deleteProject(kv: KV, userId: string, id: string, act: Act
       check: [{ key, version }, { key: tasksKey(value.id), version: tasks?.version ?? null }, ...check],
       del: [key, index.key, changesKey(value, 'tasks'), changesKey(value, 'conversation')],
       set: [purge, ...audit('project.delete', value.id, act)],
-      sum: [{ key: slotsKey(userId), add: { projects: -1, agents: -value.agents } }, ...sum],
+      sum: [
+        { key: slotsKey(userId), add: { projects: -1, agents: -value.agents } },
+        { key: userChangesKey(userId), add: ONE_CHANGE },
+        ...sum,
+      ],
     })
     if (deleted) return finishPurge(kv, purge)
   }

@@ -1,6 +1,8 @@
 import type { Key, KV } from '@turnpike/core'
 import { entriesOf } from '@turnpike/core'
 import { counting, growth, nextTurn, ownedKey } from '@turnpike/core/internal'
+import type { Task } from '../schemas.js'
+import { indexOf } from './task-index.js'
 
 /** What a deletion deletes, and of whose data: all entries below a key. */
 export type Purged = {
@@ -27,11 +29,11 @@ export const purgeOf = (id: string, { user_id, prefix }: Purged): Purge => ({
 export const purgedBy = (value: Purge['value']): { user_id?: string; prefix: Key } =>
   Array.isArray(value) ? { prefix: value } : value
 
-/** The entries that lead to one of a project: tasks and conversations are found by their id alone. */
+/** The entries that lead to one of a project: tasks and conversations are found by their id alone, tasks also by their status. */
 const leadsTo = (key: Key, value: unknown, user_id = ''): { key: Key; value: unknown }[] => {
   const [, project_id, kind, id] = key
   const owner = { user_id, project_id }
-  if (kind === 'task') return [{ key: ['task', id!], value: owner }]
+  if (kind === 'task') return [{ key: ['task', id!], value: owner }, indexOf(user_id, value as Task)]
   return kind === 'conversation' ? [{ key: ['conversation', (value as { id: string }).id], value: owner }] : []
 }
 

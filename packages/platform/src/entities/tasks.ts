@@ -9,6 +9,9 @@ import type { Page, Paging } from './pages.js'
 import { newestFirst } from './pages.js'
 import type { StoredProject, TaskLimits } from './projects.js'
 import { commitInProject, countTask, idOf, inProject, ofOwner, ownProject, timeAfter, withProject } from './projects.js'
+import { indexOf } from './task-index.js'
+import type { TaskFilter } from './user-tasks.js'
+import { listUserTasks } from './user-tasks.js'
 
 /** What can be given for a new task. */
 export type NewTask = Pick<Task, 'title' | 'description' | 'assigned_agent_id' | 'requires_user_approval'>
@@ -85,6 +88,7 @@ export async function createTask(
     const set = [
       { key: ownerKey(task.id), value: { user_id: userId, project_id } },
       { key: taskKey(project_id, task.id), value: task },
+      indexOf(userId, task),
     ]
     const counts = await countTask(kv, project, set, limits)
     return (await commitInProject(kv, project, 'tasks', { set, ...counts })) ? taskView(task) : undefined
@@ -108,17 +112,32 @@ export async function listInProject<T>(
   return part
 }
 
-/** The tasks of a project, newest first. @throws ApiError 404 */
-export async function listTasks(kv: KV, userId: string, projectId: string, page: Paging = {}): Promise<Page<Task>> {
-  const { items, next } = await listInProject(kv, userId, projectId, (id) =>
-    newestFirst<StoredTask>(kv, inProject(id, 'task'), page),
-  )
+/** The tasks of a user, newest first: of a project, or of all. @throws ApiError 404 where there is no such project of the user */
+export async function listTasks(
+  kv: KV,
+  userId: string,
+  { project_id, ...filter }: TaskFilter,
+  page: Paging = {},
+): Promise<Page<Task>> {
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
+  const { items, next } =
+    project_id === undefined
+      ? await listUserTasks<StoredTask>(kv, userId, filter, page)
+      : await listInProject(kv, userId, project_id, (id) =>
+          isFiltered
+            ? listUserTasks<StoredTask>(kv, userId, { ...filter, project_id: id }, page)
+            : newestFirst<StoredTask>(kv, inProject(id, 'task'), page),
+        )
   return { items: items.map(taskView), next }
 }
 
 /** The entry of a task in the results of its project. */
 const resultOf = ({ id, project_id, result }: StoredTask): { key: Key; value: string }[] =>
   result === undefined ? [] : [{ key: resultKey(project_id, result), value: id }]
+
+/** Entries whose keys others do not have. */
+const without = <E extends { key: Key }>(entries: E[], others: E[]): E[] =>
+  entries.filter(({ key }) => !others.some((other) => other.key.join() === key.join()))
 
 /** Gives a task the result of another output. @returns the revision, where the output is a text */
 function revise(task: StoredTask, used: UsageTotals): NonNullable<Commit['set']> {
@@ -169,6 +188,8 @@ async function changeTask(
       kv.get<Counts>(ownedKey(userId)),
     ])
     const { key, version, value: before } = task
+    /** The entries by which a task is found in lists: by its status, and in the results of its project. */
+    const foundBy = (one: StoredTask) => [indexOf(userId, one), ...resultOf(one)]
     const outcomes: PromiseSettledResult<Task>[] = []
     const revisions: NonNullable<Commit['set']> = []
     let current = before
@@ -181,8 +202,8 @@ async function changeTask(
           const value: StoredTask = { ...current, ...fields, updated_at: timeAfter(current.updated_at, now()) }
           const revision = value.output === current.output ? [] : revise(value, await used(value.id))
           const grown = growth(
-            [{ key, value: otherFields(value, current) }, ...revision, ...resultOf(value)],
-            [{ key, value: otherFields(current, value) }, ...resultOf(current)],
+            [{ key, value: otherFields(value, current) }, ...revision, ...foundBy(value)],
+            [{ key, value: otherFields(current, value) }, ...foundBy(current)],
           )
           if (outcomes.length > 0 && more + grown.bytes > GROWTH) break
           counts = await counting(kv, ownedKey(userId), { bytes: more + grown.bytes }, { limits: { bytes }, entry })
@@ -195,11 +216,10 @@ async function changeTask(
         outcomes.push({ status: 'rejected', reason })
       }
     if (current === before) return outcomes
-    const isSame = current.result === before.result
     const commit: Commit = {
       check: [{ key, version }, ...counts.check],
-      set: [{ key, value: current }, ...revisions, ...(isSame ? [] : resultOf(current))],
-      del: isSame ? [] : resultOf(before).map((result) => result.key),
+      set: [{ key, value: current }, ...revisions, ...without(foundBy(current), foundBy(before))],
+      del: without(foundBy(before), foundBy(current)).map(({ key }) => key),
       sum: counts.sum,
     }
     return (await commitInProject(kv, project, 'tasks', commit)) ? outcomes : undefined

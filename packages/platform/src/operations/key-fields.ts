@@ -6,7 +6,8 @@ import { defined } from '../given-fields.js'
 import { TokenLimit, wellFormed } from '../schemas.js'
 import { dateOf, Time } from '../time.js'
 
-const name = v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), v.maxLength(200), wellFormed)
+/** What a key or a token is called. */
+export const name = v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), v.maxLength(200), wellFormed)
 /** Requests per minute of a key or an end user in a body. */
 export const RateLimit = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))
 

@@ -1,9 +1,11 @@
-import { content, jsonArray, Paging } from '@turnpike/http'
+import { content, jsonArray, Paging, requireMatch, whole } from '@turnpike/http'
 import * as v from 'valibot'
 import { charactersOf } from '../characters.js'
 import type { Paging as PagingInput } from '../entities/pages.js'
+import { tasksVersion } from '../entities/projects.js'
 import type { NewTask as TaskInput, TaskChange } from '../entities/tasks.js'
 import { createTask, getTask, listRevisions, listTasks, ownTask, revisionView, taskUpdates } from '../entities/tasks.js'
+import type { TaskFilter } from '../entities/user-tasks.js'
 import { forbidden } from '../errors.js'
 import { defined } from '../given-fields.js'
 import { operation } from '../operation.js'
@@ -44,8 +46,10 @@ export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: 
         now: now(),
       })
     },
-    /** The tasks of a project, newest first. @throws ApiError 404 */
-    list: (userId: string, projectId: string, page?: PagingInput) => listTasks(kv, userId, projectId, page),
+    /** The tasks of a user, newest first: of a project, or of all. @throws ApiError 404 where there is no such project of the user */
+    list: (userId: string, filter: TaskFilter = {}, page?: PagingInput) => listTasks(kv, userId, filter, page),
+    /** The version of the tasks of all projects; null where there was never one. */
+    version: (userId: string) => tasksVersion(kv, userId),
     /** @throws ApiError 404 */
     get: (userId: string, id: string) => getTask(kv, userId, id),
     /** @param foreign the status of the error for somebody else's; default 404. @throws ApiError 404 where there is none */
@@ -116,19 +120,32 @@ export const tasksCreate = (tasks: TaskOperations) =>
       }),
   })
 
+/** The entity tag of a task, and of its status: no two changes of a task have the same time. */
+const tagOf = ({ updated_at }: { updated_at: string }): string => `"${updated_at}"`
+
 /** GET /api/tasks */
 export const tasksList = (tasks: TaskOperations, projects: ProjectOperations) =>
   operation({
     id: 'tasks.list',
-    summary: 'The tasks of a project, newest first.',
+    summary: "The caller's tasks, newest first: of a project, or of all.",
     access: 'user',
-    query: v.object({ projectId: v.string(), ...Paging.entries }),
+    // A filter with another name must not be taken for none.
+    query: v.strictObject({
+      projectId: v.optional(v.string()),
+      status: v.optional(TaskStatus),
+      assignedAgentId: v.optional(whole(0, Number.MAX_SAFE_INTEGER)),
+      ...Paging.entries,
+    }),
     output: v.array(Task),
     errors: [404],
     answerHeaders: ['Link'],
-    version: (caller, { query }) => projects.version(caller!.user.id, query.projectId, 'tasks'),
-    run: (caller, { query }, call) =>
-      jsonArray(query, call, (page) => tasks.list(caller!.user.id, query.projectId, page)),
+    version: (caller, { query: { projectId } }) =>
+      projectId === undefined ? tasks.version(caller!.user.id) : projects.version(caller!.user.id, projectId, 'tasks'),
+    run(caller, { query }, call) {
+      const { projectId: project_id, status, assignedAgentId: assigned_agent_id } = query
+      const filter = { project_id, status, assigned_agent_id }
+      return jsonArray(query, call, (page) => tasks.list(caller!.user.id, filter, page))
+    },
   })
 
 /** GET /api/tasks/{id} */
@@ -140,24 +157,38 @@ export const tasksGet = (tasks: TaskOperations) =>
     params: IdParams,
     output: Task,
     errors: [404],
-    run: (caller, { params: { id } }) => tasks.get(caller!.user.id, id),
+    answerHeaders: ['ETag'],
+    async run(caller, { params: { id } }, call) {
+      const task = await tasks.get(caller!.user.id, id)
+      call.setHeader('etag', tagOf(task))
+      return task
+    },
   })
 
 /** PATCH /api/tasks/{id} */
 export const tasksUpdate = (tasks: TaskOperations) =>
   operation({
     id: 'tasks.update',
-    summary: 'Changes the given fields of a task. Another output makes a revision.',
+    summary:
+      'Changes the given fields of a task. Another output makes a revision. With If-Match, only a task that is as it was read.',
     access: 'user',
     params: IdParams,
     aliases: { draftOutput: 'draft_output', reviewComments: 'review_comments' },
     body: TaskPatch,
     example: { status: 'done', output: 'A good headline' },
     output: Task,
-    errors: [403, 404],
+    errors: [403, 404, 412],
+    headers: ['If-Match'],
+    answerHeaders: ['ETag'],
     permit: async (caller, { id }) => void (await tasks.state(caller!.user.id, id, 403)),
-    run: (caller, { params: { id }, body: { status, output, draft_output, review_comments } }) =>
-      tasks.update(caller!.user.id, id, () => defined({ status, output, draft_output, review_comments })),
+    async run(caller, { params: { id }, body: { status, output, draft_output, review_comments } }, call) {
+      const changed = await tasks.update(caller!.user.id, id, (task) => {
+        requireMatch(call.header('if-match'), tagOf(task))
+        return defined({ status, output, draft_output, review_comments })
+      })
+      call.setHeader('etag', tagOf(changed))
+      return changed
+    },
   })
 
 /** GET /api/tasks/{id}/revisions */
@@ -191,8 +222,7 @@ export const tasksStatus = (tasks: TaskOperations) =>
       return content({
         type: 'application/json; charset=utf-8',
         size: body.length,
-        // No two changes of a task have the same time.
-        etag: `"${state.updated_at}"`,
+        etag: tagOf(state),
         headers: { 'cache-control': 'private, no-cache' },
         read: () => body,
       })

@@ -18,6 +18,7 @@ import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { Flag, IdParams, User } from '../schemas.js'
+import type { TokenOperations } from './tokens.js'
 import { aliases, elsewhere, elsewhereThanPatch, fieldsOf, NewUser, UserPatch } from './user-bodies.js'
 
 /** Input for a new user. */
@@ -32,11 +33,12 @@ export type UserInput = Partial<UserFields> & {
 export type SelfRole = Exclude<Role, 'admin'>
 
 /** What can be done with users, without HTTP. */
-export function userOperations({ kv, keys, ledger, sessions, selfRole, logged, now }: Parts) {
-  /** Ends what a user has open: the sign-ins and gateway keys. */
+export function userOperations({ kv, keys, ledger, sessions, selfRole, logged, now }: Parts, tokens: TokenOperations) {
+  /** Ends what a user has open: the sign-ins, gateway keys and tokens. */
   const revoke = async (id: string, act: Act): Promise<void> => {
     await sessions?.signOutUser(id)
     await keys.revokeAll(id, act)
+    await tokens.revokeAll(id, act)
   }
 
   return {

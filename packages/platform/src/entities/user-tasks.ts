@@ -1,0 +1,56 @@
+/** The tasks of all projects of a user, by their status. @module */
+import type { KV } from '@turnpike/core'
+import { nextTurn, PAGE_SIZE, pageBelow } from '@turnpike/core/internal'
+import type { Task } from '../schemas.js'
+import { TaskStatus } from '../schemas.js'
+import type { Page, Paging } from './pages.js'
+import { inProject } from './projects.js'
+import type { Indexed } from './task-index.js'
+
+/** Which tasks a list has; default all. */
+export interface TaskFilter {
+  status?: TaskStatus | undefined
+  assigned_agent_id?: number | undefined
+  project_id?: string | undefined
+}
+
+/**
+ * The tasks of a user, newest first.
+ * @throws ApiError 400 for an `after` that is no id
+ */
+export async function listUserTasks<T extends Task>(
+  kv: KV,
+  userId: string,
+  { status, assigned_agent_id, project_id }: TaskFilter,
+  { after: first, limit = PAGE_SIZE }: Paging = {},
+): Promise<Page<T>> {
+  const statuses = status === undefined ? TaskStatus.options : [status]
+  const isWanted = ({ value }: { value: Indexed }): boolean =>
+    (project_id === undefined || value.project_id === project_id) &&
+    (assigned_agent_id === undefined || value.assigned_agent_id === assigned_agent_id)
+
+  for (let after = first; ;) {
+    const pages = await Promise.all(
+      statuses.map((one) => pageBelow<Indexed>(kv, ['user-tasks', userId, one], { after, limit, reverse: true })),
+    )
+    const ids = pages
+      .flatMap(({ items }) => items.map(({ key, value }) => ({ id: key.at(-1)!, value })))
+      .toSorted((a, b) => (a.id < b.id ? 1 : -1))
+    const read = ids.slice(0, limit)
+    const wanted = read.filter(isWanted)
+    const isCut = ids.length > limit || pages.some(({ next }) => next !== undefined)
+    if (wanted.length > 0 || !isCut) {
+      const found = await kv.getMany<T>(
+        wanted.map(({ id, value }) => inProject(value.project_id, 'task', id)),
+        { page: true },
+      )
+      // One may have been changed since its id was read.
+      const items = found.flatMap((entry) => (entry && statuses.includes(entry.value.status) ? [entry.value] : []))
+      const last = found.length < wanted.length ? wanted[found.length - 1] : read.at(-1)
+      return isCut || found.length < wanted.length ? { items, next: last!.id } : { items }
+    }
+    after = read.at(-1)!.id
+    // A store in memory never waits.
+    await nextTurn()
+  }
+}
