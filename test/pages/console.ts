@@ -103,7 +103,7 @@ export function consoleSuite(
         const visitor = await visit(browser, server.url, look)
         const person = await newPerson(role)
         const { page } = visitor
-        await page.goto(`${server.url}/console`)
+        await page.goto(`${server.url}/console#/projects`)
         await signIn(visitor, person.email)
         await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
         given = {

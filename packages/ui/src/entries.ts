@@ -10,6 +10,8 @@ export interface Entry {
   page: ComponentType
   /** The part of the navigation that it is in. */
   section?: string
+  /** The shortcut that leads to it, such as `g p`. */
+  keys?: string
 }
 
 /** The entry that an address belongs to: the one with the longest path. */

@@ -1,6 +1,6 @@
 import '@turnpike/ui/styles.css'
 import './page.css'
-import { ActionButton, entryAt, ErrorNotice, route, Shell, useAction } from '@turnpike/ui'
+import { ActionButton, entryAt, ErrorNotice, route, Shell, ThemeButton, useAction } from '@turnpike/ui'
 import { render } from 'preact'
 import { refused, restoreToken, signOut } from './api.js'
 import { adminPages } from './pages.js'
@@ -20,6 +20,7 @@ function App() {
           <ActionButton action={leave} onClick={leave.run} class="quiet">
             Sign out
           </ActionButton>
+          <ThemeButton />
         </>
       }
     >

@@ -1,0 +1,32 @@
+import { namesOf, setSingleKeys, shortcuts, singleKeys } from '../shortcuts.js'
+import { Check, Dialog } from './controls.js'
+
+/** The keys of a shortcut, as they are on the keyboard. Screen readers hear them where they are not the name of a button. */
+export const KeyCaps = ({ keys }: { keys: string }) => (
+  <span class="keys">
+    {namesOf(keys).map((name, i) => (
+      <kbd key={i}>{name}</kbd>
+    ))}
+  </span>
+)
+
+/** The shortcuts of what is shown, and whether single keys are any. */
+export function ShortcutList({ onClose }: { onClose: () => void }) {
+  // Where two have the same keys, the later one is run.
+  const byKeys = new Map(shortcuts.value.map((one) => [one.keys, one]))
+  return (
+    <Dialog title="Keyboard shortcuts" form="box" onClose={onClose}>
+      <dl class="shortcuts">
+        {[...byKeys.values()].map(({ keys, name }) => (
+          <div key={keys} class="spread">
+            <dt>{name}</dt>
+            <dd>
+              <KeyCaps keys={keys} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <Check label="Shortcuts without Ctrl or ⌘" checked={singleKeys.value} onChange={setSingleKeys} />
+    </Dialog>
+  )
+}
