@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { needs, testAll } from '../support/needs.js'
-import { consoleSuite, gate, signIn } from './console.js'
+import { consoleSuite, gate, openNavigation, signIn, signOut } from './console.js'
 
 consoleSuite('the console', (given) => {
   it('signs out, says why somebody cannot sign in, and signs in', async () => {
     const { page, person, inspect } = given()
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signOut(given())
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     await signIn(given(), person.email, 'wrong')
     await page.getByRole('alert').getByText('Request').waitFor()
@@ -26,40 +26,135 @@ consoleSuite('the console', (given) => {
     expect(await page.evaluate('document.cookie')).toBe('')
   })
 
-  it('shows the pages of the role', async () => {
-    const { page, person, admin, open } = given()
-    const pages = (): Promise<string[]> =>
-      page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
-    expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Keys', 'Account'])
+  it('shows the pages of the role, and says who has the others', async () => {
+    const { page, person, admin, open, server, inspect } = given()
+    const pages = async (): Promise<string[]> => {
+      await openNavigation(given())
+      const names = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
+      if (await page.getByRole('dialog').isVisible()) await page.keyboard.press('Escape')
+      return names
+    }
+    const own = ['Get started', 'Projects', 'Files', 'My usage', 'My keys']
+    expect(await pages()).toEqual(own)
     await open('/admin/users', 'Users')
-    await page.getByText('This page is for administrators').waitFor()
-    const links = page.getByRole('banner').getByRole('link')
-    const others = async () => (await links.allTextContents()).slice(-2)
-    expect(await others()).toEqual(['Account', 'API'])
+    await page.getByText(`You are signed in as ${person.email}, who is no administrator.`).waitFor()
     await admin.client.patch('/api/users/{id}', { params: { id: person.id }, body: { role: 'user' } })
     await page.reload()
     await page.getByText('This page is for administrators').waitFor()
-    expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Account'])
-    await open('/keys', 'Keys')
+    expect(await pages()).toEqual(own.slice(0, -1))
+    await open('/keys', 'My keys')
     await page.getByText('This page is for developers and administrators').waitFor()
     await page.getByText('says how you become one').waitFor()
     await open('/nothing', 'Not found')
+
+    await page.goto(`${server.url}/admin`)
+    await page.getByText(`You are signed in as ${person.email}, who is no administrator.`).waitFor()
+    await inspect('dashboard-no-administrator')
+    await page.getByRole('link', { name: 'Back to your work' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Get started' }).waitFor()
+
     await open('/admin/users', 'Users')
     await admin.client.patch('/api/users/{id}', { params: { id: person.id }, body: { role: 'admin' } })
     await page.reload()
-    await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
     await page.getByRole('button', { name: 'New user' }).waitFor()
-    const own = ['Projects', 'Files', 'Usage', 'Keys', 'Account']
     const administration = ['Overview', 'Requests', 'Usage', 'Providers', 'Routing', 'Pricing', 'Keys', 'Users']
     expect(await pages()).toEqual([...own, ...administration])
     for (const name of administration) {
+      await openNavigation(given())
       await page.getByRole('list', { name: 'Administration' }).getByRole('link', { name, exact: true }).click()
       await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+      await expect.poll(() => page.title()).toBe(`${name} · Administration · Turnpike`)
+      // Also where the link was in a dialog.
+      expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
     }
-    await page.getByRole('banner').getByRole('link', { name: 'API', exact: true }).click()
+    await openNavigation(given())
+    await page.getByRole('button', { name: /^You: / }).click()
+    await page.getByRole('menuitem', { name: 'API' }).click()
     await page.waitForURL((url) => url.pathname === '/docs')
     await page.goBack()
     await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
+  })
+
+  it('tells what to do first, until it is done or put away', async () => {
+    const { page, newPerson, server, inspect } = given()
+    const other = await newPerson()
+    await signOut(given())
+    await signIn(given(), other.email)
+    await page.goto(`${server.url}/console`)
+    await page.getByRole('heading', { level: 1, name: 'Get started' }).waitFor()
+    await page.getByText('0 of 3 done').waitFor()
+    await inspect('console-start')
+    await page.getByRole('link', { name: 'Make a project' }).click()
+    await page.getByRole('dialog', { name: 'New project' }).getByLabel('Name').fill('Website')
+    await page.getByRole('button', { name: 'Make project' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Website' }).waitFor()
+    await page.goto(`${server.url}/console`)
+    await page.getByText('1 of 3 done').waitFor()
+    await page.getByRole('button', { name: 'Put away' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Get started' }).count()).toBe(0)
+    await page.goto(`${server.url}/console`)
+    await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
+    await signOut(given())
+    await signIn(given(), given().person.email)
+  })
+
+  it('finds things and does things by keys, and names what is open', async () => {
+    const { page, person, open, inspect } = given()
+    const { keyboard } = page
+    const { id } = await person.client.post('/api/projects', { body: { name: 'Website' } })
+    await person.client.post('/api/tasks', { body: { projectId: id, title: 'Headline' } })
+    await open('/projects', 'Projects')
+    await page.reload()
+    await page.getByRole('link', { name: 'Website' }).waitFor()
+    await keyboard.press('g')
+    await keyboard.press('f')
+    await page.getByRole('heading', { level: 1, name: 'Files' }).waitFor()
+    await keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Go to Projects').waitFor()
+    await inspect('console-shortcuts')
+    await page.getByLabel('Shortcuts without Ctrl or ⌘').uncheck()
+    await keyboard.press('Escape')
+    await keyboard.press('?')
+    await keyboard.press('Control+k')
+    const search = page.getByRole('combobox', { name: 'Search' })
+    await search.waitFor()
+    expect(await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).count()).toBe(0)
+    await keyboard.press('Escape')
+    await page.evaluate('localStorage.removeItem("shortcuts")')
+
+    await keyboard.press('Control+k')
+    await keyboard.type('headl')
+    await page.getByRole('option', { name: 'Headline', selected: true }).waitFor()
+    await inspect('console-search')
+    await keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Headline' }).waitFor()
+    await expect.poll(() => page.title()).toBe('Headline · Website · Turnpike')
+    await page.reload()
+    await page.getByRole('dialog', { name: 'Headline' }).waitFor()
+    await keyboard.press('Escape')
+    await open(`/projects/${id}/conversation`, 'Website')
+    await expect.poll(() => page.title()).toBe('Conversation · Website · Turnpike')
+    await page.getByRole('textbox', { name: 'Message' }).fill('')
+    await keyboard.type('g p')
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('g p')
+    await page.getByRole('textbox', { name: 'Message' }).fill('')
+
+    await keyboard.press('Control+k')
+    await page.getByRole('group', { name: 'Recent' }).getByRole('option', { name: 'Headline' }).waitFor()
+    await keyboard.type('nothing like this')
+    await page.getByRole('option', { name: 'Requests with “nothing like this”', selected: true }).waitFor()
+    await search.fill('new key')
+    await page.getByRole('option', { name: 'New key', selected: true }).waitFor()
+    await keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'New key' }).waitFor()
+    await keyboard.press('Escape')
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor()
+    await expect.poll(() => page.url()).not.toContain('new')
+    await page.goto(`${given().server.url}/console#/projects/${id}/team`)
+    await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Website' }).click()
+    await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Projects' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
   })
 
   it('says that the server cannot be reached, and when it read what it shows', async () => {
@@ -112,17 +207,17 @@ consoleSuite('the console', (given) => {
     await message.fill('For Ada only')
     const other = await context.newPage()
     await other.goto(`${server.url}/console#/account`)
-    await other.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await signOut({ page: other })
     await signIn({ ...given(), page: other }, bob.email)
     await other.getByRole('definition').getByText(bob.email).waitFor()
     expect(await message.inputValue()).toBe('For Ada only')
     await page.evaluate(`dispatchEvent(new Event('focus'))`)
     await message.waitFor({ state: 'detached' })
     await page.getByRole('heading', { level: 1, name: 'Project', exact: true }).waitFor()
-    await page.getByRole('link', { name: 'Account' }).click()
+    await page.goto(`${server.url}/console#/account`)
     await page.getByRole('definition').getByText(bob.email).waitFor()
 
-    await other.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await signOut({ page: other })
     await other.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
@@ -146,10 +241,10 @@ consoleSuite('the console', (given) => {
       })
       return open
     }
-    const signOut = await hold('**/api/auth?*')
-    await page.getByRole('button', { name: 'Sign out' }).press('Enter')
+    const answerSignOut = await hold('**/api/auth?*')
+    await signOut(given())
     await expect.poll(focused).toBe('Signing out…')
-    signOut()
+    answerSignOut()
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     const answer = await hold('**/api/auth')
     await page.getByLabel('E-mail').fill(person.email)
@@ -162,7 +257,7 @@ consoleSuite('the console', (given) => {
     await expect.poll(() => page.evaluate('document.activeElement.type')).toBe('password')
     await page.unrouteAll()
     await signIn(given(), person.email)
-    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    await page.getByRole('heading', { level: 1 }).waitFor()
   })
 
   it('asks to sign in again where the session is over, and then goes on where it was', async () => {

@@ -45,6 +45,19 @@ export function gate(): { opened: Promise<void>; open: () => void } {
 
 type Role = 'user' | 'developer' | 'admin'
 
+/** Opens the navigation where it is behind a button, as on a phone. */
+export async function openNavigation({ page }: Pick<Visitor, 'page'>): Promise<void> {
+  const menu = page.getByRole('button', { name: 'Menu', exact: true })
+  if (await menu.isVisible()) await menu.click()
+}
+
+/** Signs out by the menu of the person. */
+export async function signOut({ page }: Pick<Visitor, 'page'>): Promise<void> {
+  await openNavigation({ page })
+  await page.getByRole('button', { name: /^You: / }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+}
+
 let people = 0
 
 async function clientOf(server: Server, email: string): Promise<Client> {

@@ -7,18 +7,14 @@ import { entryAt, ErrorNotice, goTo, icons, lazy, route, Shell, useAction } from
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Account } from './account.js'
-import { Files } from './files/files.js'
-import { Keys } from './keys/keys.js'
-import { Projects } from './projects/projects.js'
 import { PersonMenu } from './shell/person-menu.js'
 import { ProjectSwitcher } from './shell/project-switcher.js'
 import { NotFound, Refused } from './shell/refused.js'
 import { Search, SearchButton, SearchIcon } from './shell/search.js'
-import { isPutAway, Start } from './shell/start.js'
+import { isPutAway } from './shell/put-away.js'
 import { SignIn } from './sign-in.js'
 import type { User } from './turnpike.js'
 import { account, readAccount, signOut } from './turnpike.js'
-import { Usage } from './usage.js'
 
 /** A page and who has it. The platform refuses the others in any case. */
 interface OwnEntry extends Entry {
@@ -26,13 +22,45 @@ interface OwnEntry extends Entry {
   roles?: readonly User['role'][]
 }
 
+/** Each page is loaded when it is first shown. */
 const entries: readonly OwnEntry[] = [
-  { path: '/start', name: 'Get started', icon: icons.Start, page: Start, keys: 'g s' },
-  { path: '/projects', name: 'Projects', icon: icons.Projects, page: Projects, keys: 'g p' },
-  { path: '/files', name: 'Files', icon: icons.Files, page: Files, keys: 'g f' },
-  { path: '/usage', name: 'My usage', icon: icons.Usage, page: Usage, keys: 'g u' },
-  { path: '/keys', name: 'My keys', icon: icons.Keys, page: Keys, keys: 'g k', roles: ['developer', 'admin'] },
-  { path: '/account', name: 'Account', icon: icons.Account, page: Account, keys: 'g m' },
+  {
+    path: '/start',
+    name: 'Get started',
+    icon: icons.Start,
+    page: lazy(async () => (await import('./shell/start.js')).Start),
+    keys: 'g s',
+  },
+  {
+    path: '/projects',
+    name: 'Projects',
+    icon: icons.Projects,
+    page: lazy(async () => (await import('./projects/projects.js')).Projects),
+    keys: 'g p',
+  },
+  {
+    path: '/files',
+    name: 'Files',
+    icon: icons.Files,
+    page: lazy(async () => (await import('./files/files.js')).Files),
+    keys: 'g f',
+  },
+  {
+    path: '/usage',
+    name: 'My usage',
+    icon: icons.Usage,
+    page: lazy(async () => (await import('./usage.js')).Usage),
+    keys: 'g u',
+  },
+  {
+    path: '/keys',
+    name: 'My keys',
+    icon: icons.Keys,
+    page: lazy(async () => (await import('./keys/keys.js')).Keys),
+    keys: 'g k',
+    roles: ['developer', 'admin'],
+  },
+  { path: '/account', name: 'Account', icon: icons.Account, page: Account, keys: 'g m', unlisted: true },
   ...[
     ...adminPages,
     {

@@ -85,7 +85,10 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
   return (
     <Page
       title={project.value?.name ?? 'Project'}
-      trail={[['Projects', linkTo('/projects')]]}
+      trail={[
+        ['Projects', linkTo('/projects')],
+        ...(project.value && part !== '' ? [[project.value.name, linkTo(`/projects/${id}`)] as const] : []),
+      ]}
       // The conversation tells its own cost. Nothing but the project tells that there is none.
       actions={project.value && part !== 'conversation' && <ProjectSpend id={id} />}
     >

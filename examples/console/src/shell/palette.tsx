@@ -1,6 +1,6 @@
 import type { Entry } from '@turnpike/ui'
 import { best, Icon, icons, linkTo, nextTheme, theme, themeIcons, themeNames } from '@turnpike/ui'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { User } from '../turnpike.js'
 import { signOut } from '../turnpike.js'
 import { opened, recentOnes } from './recent.js'
@@ -38,7 +38,9 @@ function useGroups(user: User, pages: readonly Entry[], wanted: string): { group
   const sources = sourcesOf(user)
   const { lists, isReading } = useLists(user, sources, wanted, (targets) => found(targets).length === MOST)
   const text = wanted.trim()
-  const recent = recentOnes().map(({ name, kind, link }) => ({ name, detail: kind, icon: icons.Recent, link }))
+  const recent = recentOnes()
+    .filter(({ link }) => link !== location.hash)
+    .map(({ name, kind, link }) => ({ name, detail: kind, icon: icons.Recent, link }))
   const project = /^#(\/projects\/[^/?]+)/.exec(location.hash)?.[1]
   const ofPages = pages.map(({ name, section, icon, path }) => ({
     name,
@@ -78,7 +80,8 @@ export function Palette({ user, pages, onClose }: { user: User; pages: readonly 
   const targets = groups.flatMap(({ targets }) => targets)
   const active = Math.min(at, targets.length - 1)
   const optionId = (index: number): string => `${id}-${index}`
-  useEffect(() => dialog.current!.showModal(), [])
+  // Before the next key.
+  useLayoutEffect(() => dialog.current!.showModal(), [])
   useEffect(() => document.getElementById(optionId(active))?.scrollIntoView({ block: 'nearest' }), [active])
   const choose = ({ name, detail = 'Page', link, run }: Target): void => {
     // The focus goes back first, from where what is opened may take it.
@@ -149,15 +152,20 @@ export function Palette({ user, pages, onClose }: { user: User; pages: readonly 
           </div>
         ))}
       </div>
-      <p class="small muted" role="status">
-        {targets.length === 0
-          ? isReading
-            ? 'Searching…'
-            : 'Nothing is called that.'
-          : isReading
-            ? 'Searching on…'
-            : `${targets.length} found`}
-      </p>
+      <div class="spread small muted">
+        <span role="status">
+          {targets.length === 0
+            ? isReading
+              ? 'Searching…'
+              : 'Nothing is called that.'
+            : isReading
+              ? 'Searching on…'
+              : `${targets.length} found`}
+        </span>
+        <span class="hint" aria-hidden="true">
+          <kbd>↑</kbd> <kbd>↓</kbd> choose · <kbd>Enter</kbd> opens
+        </span>
+      </div>
     </dialog>
   )
 }

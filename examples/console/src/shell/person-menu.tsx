@@ -13,9 +13,7 @@ export const PersonMenu = ({ user, signingOut }: { user: User; signingOut: Actio
     busy={signingOut.busy}
     label={
       <>
-        <i class="initials" aria-hidden="true">
-          {initialsOf(user)}
-        </i>
+        <i class="initials" data-initials={initialsOf(user)} aria-hidden="true" />
         <span>{signingOut.busy ? 'Signing out…' : user.email}</span>
       </>
     }

@@ -9,7 +9,7 @@ const MOST = 12
 /** Names the project that is shown, and leads to the others. */
 export function ProjectSwitcher() {
   const [projects, setProjects] = useState<readonly Project[]>([])
-  const isInProject = /^\/projects\/./.test(route.value.path)
+  const shown = (/^\/projects\/./.test(route.value.path) && pageTitle.value) || 'All projects'
   const read = (): void => {
     turnpike.list('/api/projects', { query: { limit: MOST } }).then(
       ({ items }) => setProjects(items),
@@ -20,11 +20,11 @@ export function ProjectSwitcher() {
   return (
     <Menu
       class="side-button"
-      name="Switch project"
+      name={`Switch project: ${shown}`}
       label={
         <>
           <Icon icon={icons.Projects} />
-          <span>{(isInProject && pageTitle.value) || 'All projects'}</span>
+          <span>{shown}</span>
         </>
       }
       onOpen={read}

@@ -3,12 +3,14 @@ import type { Entry } from '@turnpike/ui'
 import { ErrorNotice, Icon, icons, KeyCaps, useData, useShortcut } from '@turnpike/ui'
 import type { User } from '../turnpike.js'
 
-const isOpen = signal(false)
-const open = (): void => void (isOpen.value = true)
+/** Which opening of the search is shown; 0 = none. */
+const shown = signal(0)
+let openings = 0
+const open = (): void => void (shown.value = ++openings)
 
 /** Opens the search. */
 export const SearchButton = () => (
-  <button type="button" class="side-button" aria-label="Search" aria-haspopup="dialog" onClick={open}>
+  <button type="button" class="side-button" aria-haspopup="dialog" onClick={open}>
     <Icon icon={icons.Search} />
     <span class="muted">Search</span>
     <KeyCaps keys="mod+k" />
@@ -22,23 +24,13 @@ export const SearchIcon = () => (
   </button>
 )
 
-interface SearchProps {
-  user: User
-  /** The pages of the user. */
-  pages: readonly Entry[]
-}
-
-function Opened(props: SearchProps) {
-  const { value, error, again } = useData(() => import('./palette.js'), [])
-  return value ? (
-    <value.Palette {...props} onClose={() => (isOpen.value = false)} />
-  ) : (
-    <ErrorNotice error={error} again={again} />
-  )
-}
-
-/** The search, which is loaded when it is first opened. */
-export function Search(props: SearchProps) {
+/** The search, which is loaded after the page, so that it is there when keys are pressed. @param pages those of the user */
+export function Search(props: { user: User; pages: readonly Entry[] }) {
   useShortcut('mod+k', 'Search', open)
-  return isOpen.value ? <Opened {...props} /> : null
+  const { value, error, again } = useData(() => import('./palette.js'), [])
+  const own = shown.value
+  if (own === 0) return null
+  if (!value) return <ErrorNotice error={error} again={again} />
+  // The dialog tells some time after it was closed, when it may have been opened again.
+  return <value.Palette key={own} {...props} onClose={() => shown.value === own && (shown.value = 0)} />
 }

@@ -1,22 +1,9 @@
-import { computed, signal } from '@preact/signals'
-import { Bar, goTo, Icon, icons, Loaded, Page, useData } from '@turnpike/ui'
+import { Bar, Icon, icons, Loaded, Page, useData } from '@turnpike/ui'
 import { useEffect, useRef } from 'preact/hooks'
 import { account } from '../turnpike.js'
+import { putAway } from './put-away.js'
 import type { Step } from './steps.js'
 import { readSteps } from './steps.js'
-import { store, stored } from './stored.js'
-
-const changes = signal(0)
-const nameOf = (): string => `start ${account.value!.id}`
-
-/** Whether the user has put the first steps away. */
-export const isPutAway = computed(() => changes.value >= 0 && account.value != null && stored(nameOf()) === 'away')
-
-function putAway(): void {
-  store(nameOf(), 'away')
-  changes.value++
-  goTo('/projects', {}, true)
-}
 
 const StepRow = ({ name, why, link, isDone }: Step) => (
   <li class={isDone ? 'done' : ''}>
@@ -37,7 +24,7 @@ function Steps({ steps }: { steps: readonly Step[] }) {
     if (wasComplete.current) putAway()
   }, [])
   return (
-    <section class="panel" aria-label="First steps">
+    <section class="panel first-steps" aria-label="First steps">
       <div class="body stack">
         <p class="number">{isComplete ? 'All done.' : `${done} of ${steps.length} done`}</p>
         <Bar share={done / steps.length} />

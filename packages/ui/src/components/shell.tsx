@@ -35,14 +35,15 @@ function GoTo({ path, keys, name, section }: Entry & { keys: string }) {
 function Links({ pages }: { pages: readonly Entry[] }) {
   const id = useId()
   const current = entryAt(pages, route.value.path)
-  const sections = [...new Set(pages.map(({ section }) => section))]
+  const listed = pages.filter(({ unlisted }) => !unlisted)
+  const sections = [...new Set(listed.map(({ section }) => section))]
   return (
     <nav aria-label="Pages">
       {sections.map((section, i) => (
         <Fragment key={section}>
           {section !== undefined && <h2 id={`${id}-${i}`}>{section}</h2>}
           <ul aria-labelledby={section && `${id}-${i}`}>
-            {pages
+            {listed
               .filter((page) => page.section === section)
               .map((page) => (
                 <li key={page.path}>
@@ -155,7 +156,7 @@ export function Entrance({ name, error, children }: { name: string; error: unkno
   return (
     <main class="centre">
       <Brand name={name} />
-      <section ref={panel} class="panel body">
+      <section ref={panel} class="panel body stack">
         {children}
       </section>
       <ThemeButton />
