@@ -9,7 +9,6 @@ export {
   Circle as Off,
   CircleCheck as Good,
   CircleX as Bad,
-  CornerDownLeft as Enter,
   File as Files,
   Key as Keys,
   Keyboard as Shortcuts,

@@ -17,9 +17,10 @@ const read = (): readonly Recent[] => {
   return user === account.value?.id && opened ? opened : []
 }
 
-/** What the user has opened, the latest first. */
-export const recent = signal<readonly Recent[] | undefined>(undefined)
+/** What the user has opened; undefined until it is read. */
+const recent = signal<readonly Recent[] | undefined>(undefined)
 
+/** What the user has opened, the latest first. */
 export const recentOnes = (): readonly Recent[] => (recent.value ??= read())
 
 /** Notes that something was opened. */
