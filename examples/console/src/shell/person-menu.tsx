@@ -1,5 +1,5 @@
 import type { Action } from '@turnpike/ui'
-import { Icon, icons, linkTo, Menu, nextTheme, shortcuts, theme, themeIcons, themeNames } from '@turnpike/ui'
+import { Icon, icons, linkTo, Menu, nextTheme, showShortcuts, theme, themeIcons, themeNames } from '@turnpike/ui'
 import type { User } from '../turnpike.js'
 
 const initialsOf = ({ first_name, last_name, email }: User): string =>
@@ -58,7 +58,7 @@ export const PersonMenu = ({ user, signingOut }: { user: User; signingOut: Actio
     ]}
     onChoose={(option) => {
       if (option === 'theme') theme.value = nextTheme[theme.value]
-      if (option === 'shortcuts') shortcuts.value.find(({ keys }) => keys === '?')?.run()
+      if (option === 'shortcuts') showShortcuts()
       if (option === 'sign out') signingOut.run()
     }}
   />

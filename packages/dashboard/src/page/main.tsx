@@ -1,6 +1,17 @@
 import '@turnpike/ui/styles.css'
 import './page.css'
-import { ActionButton, entryAt, ErrorNotice, route, Shell, ThemeButton, useAction } from '@turnpike/ui'
+import {
+  ActionButton,
+  entryAt,
+  ErrorNotice,
+  Icon,
+  icons,
+  route,
+  Shell,
+  showShortcuts,
+  ThemeButton,
+  useAction,
+} from '@turnpike/ui'
 import { render } from 'preact'
 import { refused, restoreToken, signOut } from './api.js'
 import { adminPages } from './pages.js'
@@ -20,6 +31,10 @@ function App() {
           <ActionButton action={leave} onClick={leave.run} class="quiet">
             Sign out
           </ActionButton>
+          <button type="button" class="quiet" onClick={showShortcuts}>
+            <Icon icon={icons.Shortcuts} />
+            Keyboard shortcuts
+          </button>
           <ThemeButton />
         </>
       }

@@ -161,9 +161,12 @@ export function Dialog({
     const before = document.activeElement
     ref.current!.showModal()
     return () => {
-      // Unless what was done in the dialog has led it elsewhere.
-      const isNowhere = document.activeElement === document.body
-      if (isNowhere && before instanceof HTMLElement && before.isConnected) before.focus()
+      // Unless what was done in the dialog has led it elsewhere. What an address has opened gives it to the page.
+      const { activeElement, body } = document
+      if (activeElement !== body) return
+      const isThere = before instanceof HTMLElement && before !== body && before.isConnected
+      const next = isThere ? before : document.querySelector('h1')
+      next?.focus()
     }
   }, [])
   useEffect(() => {

@@ -81,10 +81,10 @@ export function Shell({
   children: ComponentChildren
 }) {
   const main = useRef<HTMLElement>(null)
-  const [isListing, list] = useState(false)
   const [isOpen, open] = useState(false)
-  useShortcut('?', 'Show shortcuts', () => list(true))
   useTitle(entryAt(pages, route.value.path)?.section, -1)
+  // What was chosen there is shown.
+  useEffect(() => open(false), [route.value])
   const side = (
     <>
       {head}
@@ -138,7 +138,7 @@ export function Shell({
           </div>
         </Dialog>
       )}
-      {isListing && <ShortcutList onClose={() => list(false)} />}
+      <ShortcutList />
     </div>
   )
 }

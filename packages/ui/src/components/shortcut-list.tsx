@@ -1,4 +1,5 @@
-import { namesOf, setSingleKeys, shortcuts, singleKeys } from '../shortcuts.js'
+import { signal } from '@preact/signals'
+import { namesOf, setSingleKeys, shortcuts, singleKeys, useShortcut } from '../shortcuts.js'
 import { Check, Dialog } from './controls.js'
 
 /** The keys of a shortcut, as they are on the keyboard. Screen readers hear them where they are not the name of a button. */
@@ -10,12 +11,19 @@ export const KeyCaps = ({ keys }: { keys: string }) => (
   </span>
 )
 
-/** The shortcuts of what is shown, and whether single keys are any. */
-export function ShortcutList({ onClose }: { onClose: () => void }) {
+const isShown = signal(false)
+
+/** Lists the shortcuts. */
+export const showShortcuts = (): void => void (isShown.value = true)
+
+/** The shortcuts of what is shown, and whether single keys are any: where `?` or {@link showShortcuts} asks for them. */
+export function ShortcutList() {
+  useShortcut('?', 'Show shortcuts', showShortcuts)
+  if (!isShown.value) return null
   // Where two have the same keys, the later one is run.
   const byKeys = new Map(shortcuts.value.map((one) => [one.keys, one]))
   return (
-    <Dialog title="Keyboard shortcuts" form="box" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" form="box" onClose={() => (isShown.value = false)}>
       <dl class="shortcuts">
         {[...byKeys.values()].map(({ keys, name }) => (
           <div key={keys} class="spread">
