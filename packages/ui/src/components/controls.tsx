@@ -164,9 +164,8 @@ export function Dialog({
       // Unless what was done in the dialog has led it elsewhere. What an address has opened gives it to the page.
       const { activeElement, body } = document
       if (activeElement !== body) return
-      const isThere = before instanceof HTMLElement && before !== body && before.isConnected
-      const next = isThere ? before : document.querySelector('h1')
-      next?.focus()
+      if (before === body) document.querySelector('h1')?.focus()
+      else if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
   }, [])
   useEffect(() => {
