@@ -47,6 +47,7 @@ type Role = 'user' | 'developer' | 'admin'
 
 /** Opens the navigation where it is behind a button, as on a phone. */
 export async function openNavigation({ page }: Pick<Visitor, 'page'>): Promise<void> {
+  await page.locator('.shell').waitFor()
   const menu = page.getByRole('button', { name: 'Menu', exact: true })
   if (await menu.isVisible()) await menu.click()
 }

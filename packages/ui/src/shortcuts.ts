@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { store, stored } from './stored.js'
 import { afterKey, isApple, keyNames, keyOf } from './shortcut-keys.js'
 
 /** Keys that do something on the page. */
@@ -24,26 +25,12 @@ const apple = isApple(navigator.platform)
 /** The keys of a shortcut by their names on this machine: of `mod+k`, `Ctrl` and `K`. */
 export const namesOf = (keys: string): string[] => keyNames(keys, apple)
 
-const stored = (): boolean => {
-  try {
-    return localStorage.getItem('shortcuts') !== 'off'
-  } catch {
-    // Storage may be forbidden.
-    return true
-  }
-}
-
 /** Whether keys without ⌘ or Ctrl do anything: they disturb who speaks to the machine. */
-export const singleKeys = signal(stored())
+export const singleKeys = signal(stored('shortcuts') !== 'off')
 
 export function setSingleKeys(on: boolean): void {
   singleKeys.value = on
-  try {
-    if (on) localStorage.removeItem('shortcuts')
-    else localStorage.setItem('shortcuts', 'off')
-  } catch {
-    // As above.
-  }
+  store('shortcuts', on ? undefined : 'off')
 }
 
 /**

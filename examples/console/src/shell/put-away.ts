@@ -1,17 +1,19 @@
-import { computed, signal } from '@preact/signals'
-import { goTo } from '@turnpike/ui'
+import { effect, signal } from '@preact/signals'
+import { goTo, store, stored } from '@turnpike/ui'
 import { account } from '../turnpike.js'
-import { store, stored } from './stored.js'
 
-const changes = signal(0)
-const nameOf = (): string => `start ${account.value!.id}`
+const nameOf = (userId: string): string => `start ${userId}`
 
 /** Whether the user has put the first steps away. */
-export const isPutAway = computed(() => changes.value >= 0 && account.value != null && stored(nameOf()) === 'away')
+export const isPutAway = signal(false)
+
+effect(() => {
+  isPutAway.value = account.value != null && stored(nameOf(account.value.id)) === 'away'
+})
 
 /** Puts them away, and goes to the projects. */
 export function putAway(): void {
-  store(nameOf(), 'away')
-  changes.value++
+  store(nameOf(account.value!.id), 'away')
+  isPutAway.value = true
   goTo('/projects', {}, true)
 }

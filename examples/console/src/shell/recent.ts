@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
+import { store, stored } from '@turnpike/ui'
 import { useEffect } from 'preact/hooks'
 import { account, whenSignedOut } from '../turnpike.js'
-import { store, stored } from './stored.js'
 
 /** Something that was opened: its name, what it is, and its address. */
 export interface Recent {

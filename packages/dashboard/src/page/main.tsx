@@ -4,6 +4,7 @@ import {
   ActionButton,
   entryAt,
   ErrorNotice,
+  goTo,
   Icon,
   icons,
   route,
@@ -13,14 +14,20 @@ import {
   useAction,
 } from '@turnpike/ui'
 import { render } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { refused, restoreToken, signOut } from './api.js'
 import { adminPages } from './pages.js'
 import { SignIn } from './sign-in.js'
 
 function App() {
   const leave = useAction(signOut)
+  const { path } = route.value
+  const [first] = adminPages
+  useEffect(() => {
+    if (!entryAt(adminPages, path)) goTo(first!.path, {}, true)
+  }, [path])
   if (refused.value !== undefined) return <SignIn />
-  const { page: Current } = entryAt(adminPages, route.value.path) ?? adminPages[0]!
+  const { page: Current } = entryAt(adminPages, path) ?? first!
   return (
     <Shell
       name="Turnpike"
