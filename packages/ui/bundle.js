@@ -45,20 +45,22 @@ export const bundledPages = () => ({
       const [ofScript, { imports }] = outputs.find(([, { entryPoint }]) => entryPoint && resolve(entryPoint) === path)
       const isStatic = (file) => imports.some((one) => one.path === file && one.kind === 'import-statement')
       const textOf = (file) => outputFiles.find((one) => one.path === resolve(file)).text
-      const app = (file) => {
-        if (file === undefined) return undefined
-        const text = textOf(file)
+      const app = (extension, text) => {
         const hash = createHash('sha256').update(text).digest('hex').slice(0, 12)
-        return { name: `app.${hash}${extname(file)}`, text }
+        return { name: `app.${hash}${extension}`, text }
       }
+      // Those of the script first, then those of its `import()`: a page has one stylesheet.
+      const styles = outputs.map(([file]) => file).filter((file) => file.endsWith('.css'))
+      const nameOf = (file) => basename(file, extname(file))
+      styles.sort((a, b) => Number(nameOf(b) === nameOf(ofScript)) - Number(nameOf(a) === nameOf(ofScript)))
       // esbuild puts a hash of its own into the names of parts.
       const parts = outputs
         .filter(([file]) => file !== ofScript && file.endsWith('.js'))
         .map(([file]) => ({ name: basename(file), text: textOf(file), isStatic: isStatic(file) }))
       return {
         contents: JSON.stringify({
-          script: app(ofScript),
-          styles: app(outputs.map(([file]) => file).find((file) => file.endsWith('.css'))),
+          script: app('.js', textOf(ofScript)),
+          styles: app('.css', styles.map(textOf).join('')),
           parts,
         }),
         loader: 'json',

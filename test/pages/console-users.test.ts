@@ -17,7 +17,7 @@ consoleSuite(
     it('makes one, and says why it cannot', async () => {
       const { page, open, inspect, server } = given()
       await open('/admin/users', 'Users')
-      await page.getByRole('button', { name: given().person.email }).waitFor()
+      await page.getByRole('button', { name: given().person.email, exact: true }).waitFor()
       await inspect('console-users')
       await page.getByRole('button', { name: 'New user' }).click()
       await page.locator('dialog [name=email]:focus').waitFor()

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { needs, testAll } from '../support/needs.js'
-import { consoleSuite, gate, signIn } from './console.js'
+import { consoleSuite, gate, openNavigation, signIn, signOut } from './console.js'
 
 consoleSuite('the console', (given) => {
   it('signs out, says why somebody cannot sign in, and signs in', async () => {
     const { page, person, inspect } = given()
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signOut(given())
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     await signIn(given(), person.email, 'wrong')
     await page.getByRole('alert').getByText('Request').waitFor()
@@ -26,37 +26,50 @@ consoleSuite('the console', (given) => {
     expect(await page.evaluate('document.cookie')).toBe('')
   })
 
-  it('shows the pages of the role', async () => {
-    const { page, person, admin, open } = given()
-    const pages = (): Promise<string[]> =>
-      page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
-    expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Keys', 'Account'])
+  it('shows the pages of the role, and says who has the others', async () => {
+    const { page, person, admin, open, server, inspect } = given()
+    const pages = async (): Promise<string[]> => {
+      await openNavigation(given())
+      const names = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
+      if (await page.getByRole('dialog').isVisible()) await page.keyboard.press('Escape')
+      return names
+    }
+    const own = ['Get started', 'Projects', 'Files', 'My usage', 'My keys']
+    expect(await pages()).toEqual(own)
     await open('/admin/users', 'Users')
-    await page.getByText('This page is for administrators').waitFor()
-    const links = page.getByRole('banner').getByRole('link')
-    const others = async () => (await links.allTextContents()).slice(-2)
-    expect(await others()).toEqual(['Account', 'API'])
+    await page.getByText(`You are signed in as ${person.email}, who is no administrator.`).waitFor()
     await admin.client.patch('/api/users/{id}', { params: { id: person.id }, body: { role: 'user' } })
     await page.reload()
     await page.getByText('This page is for administrators').waitFor()
-    expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Account'])
-    await open('/keys', 'Keys')
+    expect(await pages()).toEqual(own.slice(0, -1))
+    await open('/keys', 'My keys')
     await page.getByText('This page is for developers and administrators').waitFor()
     await page.getByText('says how you become one').waitFor()
     await open('/nothing', 'Not found')
+
+    await page.goto(`${server.url}/admin`)
+    await page.getByText(`You are signed in as ${person.email}, who is no administrator.`).waitFor()
+    await inspect('dashboard-no-administrator')
+    await page.getByRole('link', { name: 'Back to your work' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Get started' }).waitFor()
+
     await open('/admin/users', 'Users')
     await admin.client.patch('/api/users/{id}', { params: { id: person.id }, body: { role: 'admin' } })
     await page.reload()
-    await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
     await page.getByRole('button', { name: 'New user' }).waitFor()
-    const own = ['Projects', 'Files', 'Usage', 'Keys', 'Account']
     const administration = ['Overview', 'Requests', 'Usage', 'Providers', 'Routing', 'Pricing', 'Keys', 'Users']
     expect(await pages()).toEqual([...own, ...administration])
     for (const name of administration) {
+      await openNavigation(given())
       await page.getByRole('list', { name: 'Administration' }).getByRole('link', { name, exact: true }).click()
       await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+      await expect.poll(() => page.title()).toBe(`${name} · Administration · Turnpike`)
+      // Also where the link was in a dialog.
+      expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
     }
-    await page.getByRole('banner').getByRole('link', { name: 'API', exact: true }).click()
+    await openNavigation(given())
+    await page.getByRole('button', { name: /^You: / }).click()
+    await page.getByRole('menuitem', { name: 'API' }).click()
     await page.waitForURL((url) => url.pathname === '/docs')
     await page.goBack()
     await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
@@ -112,17 +125,17 @@ consoleSuite('the console', (given) => {
     await message.fill('For Ada only')
     const other = await context.newPage()
     await other.goto(`${server.url}/console#/account`)
-    await other.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await signOut({ page: other })
     await signIn({ ...given(), page: other }, bob.email)
     await other.getByRole('definition').getByText(bob.email).waitFor()
     expect(await message.inputValue()).toBe('For Ada only')
     await page.evaluate(`dispatchEvent(new Event('focus'))`)
     await message.waitFor({ state: 'detached' })
     await page.getByRole('heading', { level: 1, name: 'Project', exact: true }).waitFor()
-    await page.getByRole('link', { name: 'Account' }).click()
+    await page.goto(`${server.url}/console#/account`)
     await page.getByRole('definition').getByText(bob.email).waitFor()
 
-    await other.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await signOut({ page: other })
     await other.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
@@ -146,10 +159,10 @@ consoleSuite('the console', (given) => {
       })
       return open
     }
-    const signOut = await hold('**/api/auth?*')
-    await page.getByRole('button', { name: 'Sign out' }).press('Enter')
+    const answerSignOut = await hold('**/api/auth?*')
+    await signOut(given())
     await expect.poll(focused).toBe('Signing out…')
-    signOut()
+    answerSignOut()
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     const answer = await hold('**/api/auth')
     await page.getByLabel('E-mail').fill(person.email)
@@ -162,7 +175,7 @@ consoleSuite('the console', (given) => {
     await expect.poll(() => page.evaluate('document.activeElement.type')).toBe('password')
     await page.unrouteAll()
     await signIn(given(), person.email)
-    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    await page.getByRole('heading', { level: 1 }).waitFor()
   })
 
   it('asks to sign in again where the session is over, and then goes on where it was', async () => {

@@ -45,6 +45,20 @@ export function gate(): { opened: Promise<void>; open: () => void } {
 
 type Role = 'user' | 'developer' | 'admin'
 
+/** Opens the navigation where it is behind a button, as on a phone. */
+export async function openNavigation({ page }: Pick<Visitor, 'page'>): Promise<void> {
+  await page.locator('.shell').waitFor()
+  const menu = page.getByRole('button', { name: 'Menu', exact: true })
+  if (await menu.isVisible()) await menu.click()
+}
+
+/** Signs out by the menu of the person. */
+export async function signOut({ page }: Pick<Visitor, 'page'>): Promise<void> {
+  await openNavigation({ page })
+  await page.getByRole('button', { name: /^You: / }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+}
+
 let people = 0
 
 async function clientOf(server: Server, email: string): Promise<Client> {
@@ -103,7 +117,7 @@ export function consoleSuite(
         const visitor = await visit(browser, server.url, look)
         const person = await newPerson(role)
         const { page } = visitor
-        await page.goto(`${server.url}/console`)
+        await page.goto(`${server.url}/console#/projects`)
         await signIn(visitor, person.email)
         await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
         given = {

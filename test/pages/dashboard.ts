@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import type { Page } from 'playwright-core'
 import type { Server } from '../support/server.js'
+import { openNavigation } from './console.js'
 import { startServer } from '../support/server.js'
 
 const TOKEN = 'token-of-administrators'
@@ -89,6 +90,7 @@ export async function openDashboard(page: Page, url: string): Promise<void> {
 
 /** Goes to a page by its link. */
 export async function goTo(page: Page, name: string): Promise<void> {
+  await openNavigation({ page })
   await page.getByRole('navigation').getByRole('link', { name }).click()
   await page.getByRole('heading', { level: 1, name }).waitFor()
 }

@@ -3,30 +3,18 @@ import '@turnpike/ui/styles.css'
 import './page.css'
 import { adminPages } from '@turnpike/dashboard/page'
 import type { Entry } from '@turnpike/ui'
-import {
-  ActionButton,
-  Empty,
-  entryAt,
-  ErrorNotice,
-  goTo,
-  icons,
-  lazy,
-  linkTo,
-  Page,
-  route,
-  Shell,
-  useAction,
-} from '@turnpike/ui'
+import { entryAt, ErrorNotice, goTo, icons, lazy, route, Shell, useAction } from '@turnpike/ui'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Account } from './account.js'
-import { Files } from './files/files.js'
-import { Keys } from './keys/keys.js'
-import { Projects } from './projects/projects.js'
+import { PersonMenu } from './shell/person-menu.js'
+import { ProjectSwitcher } from './shell/project-switcher.js'
+import { NotFound, Refused } from './shell/refused.js'
+import { Search, SearchButton, SearchIcon } from './shell/search.js'
+import { isPutAway } from './shell/put-away.js'
 import { SignIn } from './sign-in.js'
 import type { User } from './turnpike.js'
 import { account, readAccount, signOut } from './turnpike.js'
-import { Usage } from './usage.js'
 
 /** A page and who has it. The platform refuses the others in any case. */
 interface OwnEntry extends Entry {
@@ -34,16 +22,50 @@ interface OwnEntry extends Entry {
   roles?: readonly User['role'][]
 }
 
+/** Each page is loaded when it is first shown. */
 const entries: readonly OwnEntry[] = [
-  { path: '/projects', name: 'Projects', icon: icons.Projects, page: Projects },
-  { path: '/files', name: 'Files', icon: icons.Files, page: Files },
-  { path: '/usage', name: 'Usage', icon: icons.Usage, page: Usage },
-  { path: '/keys', name: 'Keys', icon: icons.Keys, page: Keys, roles: ['developer', 'admin'] },
-  { path: '/account', name: 'Account', icon: icons.Account, page: Account },
+  {
+    path: '/start',
+    name: 'Get started',
+    icon: icons.Start,
+    page: lazy(async () => (await import('./shell/start.js')).Start),
+    keys: 'g s',
+  },
+  {
+    path: '/projects',
+    name: 'Projects',
+    icon: icons.Projects,
+    page: lazy(async () => (await import('./projects/projects.js')).Projects),
+    keys: 'g p',
+  },
+  {
+    path: '/files',
+    name: 'Files',
+    icon: icons.Files,
+    page: lazy(async () => (await import('./files/files.js')).Files),
+    keys: 'g f',
+  },
+  {
+    path: '/usage',
+    name: 'My usage',
+    icon: icons.Usage,
+    page: lazy(async () => (await import('./usage.js')).Usage),
+    keys: 'g u',
+  },
+  {
+    path: '/keys',
+    name: 'My keys',
+    icon: icons.Keys,
+    page: lazy(async () => (await import('./keys/keys.js')).Keys),
+    keys: 'g k',
+    roles: ['developer', 'admin'],
+  },
+  { path: '/account', name: 'Account', icon: icons.Account, page: Account, keys: 'g m', unlisted: true },
   ...[
     ...adminPages,
     {
       path: '/admin/users',
+      keys: 'g a m',
       name: 'Users',
       icon: icons.Users,
       page: lazy(async () => (await import('./users/users.js')).Users),
@@ -51,61 +73,41 @@ const entries: readonly OwnEntry[] = [
   ].map((page): OwnEntry => ({ ...page, section: 'Administration', roles: ['admin'] })),
 ]
 
-const NotFound = () => (
-  <Page title="Not found">
-    <section class="panel">
-      <Empty title="There is no such page">
-        <p>
-          Your work is in <a href={linkTo('/projects')}>Projects</a>.
-        </p>
-      </Empty>
-    </section>
-  </Page>
-)
-
-/** Says who has a page that the user has not. */
-const Refused = ({ entry: { name, roles } }: { entry: OwnEntry }) => (
-  <Page title={name}>
-    <section class="panel">
-      {roles!.includes('developer') ? (
-        <Empty title="This page is for developers and administrators">
-          <p>
-            <a href={linkTo('/account')}>Account</a> says how you become one.
-          </p>
-        </Empty>
-      ) : (
-        <Empty title="This page is for administrators" />
-      )}
-    </section>
-  </Page>
-)
+/** Whether a page is in the navigation: what is to be done first is until it is put away. */
+const isListed = ({ path }: Entry): boolean => path !== '/start' || !isPutAway.value
 
 function SignedIn({ user }: { user: User }) {
   const signingOut = useAction(signOut)
   const { path } = route.value
   useEffect(() => {
-    if (path === '/') goTo('/projects', {}, true)
+    if (path === '/') goTo(isPutAway.value ? '/projects' : '/start', {}, true)
   }, [path])
-  const pages = entries.filter(({ roles }) => !roles || roles.includes(user.role))
+  const allowed = entries.filter(({ roles }) => !roles || roles.includes(user.role))
+  const pages = allowed.filter(isListed)
   const entry = entryAt(entries, path)
   return (
     <Shell
       name="Turnpike"
       pages={pages}
-      footer={
+      head={
         <>
-          <a class="button quiet" href="./docs">
-            API
-          </a>
-          <span class="who muted small break">{user.email}</span>
-          <ActionButton action={signingOut} class="quiet" onClick={signingOut.run}>
-            {signingOut.busy ? 'Signing out…' : 'Sign out'}
-          </ActionButton>
+          <SearchButton />
+          <ProjectSwitcher />
         </>
       }
+      search={<SearchIcon />}
+      footer={<PersonMenu user={user} signingOut={signingOut} />}
     >
       <ErrorNotice error={signingOut.error} again={signingOut.run} />
-      {path !== '/' && (!entry ? <NotFound /> : pages.includes(entry) ? <entry.page /> : <Refused entry={entry} />)}
+      {path !== '/' &&
+        (!entry ? (
+          <NotFound />
+        ) : allowed.includes(entry) ? (
+          <entry.page />
+        ) : (
+          <Refused {...entry} roles={entry.roles!} user={user} />
+        ))}
+      <Search user={user} pages={pages} />
     </Shell>
   )
 }

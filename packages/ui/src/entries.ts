@@ -10,6 +10,10 @@ export interface Entry {
   page: ComponentType
   /** The part of the navigation that it is in. */
   section?: string
+  /** Whether the navigation leaves it out, as something else leads to it; default no. */
+  unlisted?: boolean
+  /** The shortcut that leads to it, such as `g p`. */
+  keys?: string
 }
 
 /** The entry that an address belongs to: the one with the longest path. */

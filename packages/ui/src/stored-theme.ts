@@ -1,3 +1,5 @@
+import { store, stored } from './stored.js'
+
 /** `''` = as the system says. */
 export type Theme = '' | 'light' | 'dark'
 
@@ -7,13 +9,8 @@ export const themeNames = { '': 'System theme', dark: 'Dark theme', light: 'Ligh
 
 /** The theme that the user has chosen. */
 export function storedTheme(): Theme {
-  try {
-    const value = localStorage.getItem('theme')
-    return value === 'light' || value === 'dark' ? value : ''
-  } catch {
-    // Storage may be forbidden.
-    return ''
-  }
+  const value = stored('theme')
+  return value === 'light' || value === 'dark' ? value : ''
 }
 
 /** Shows the page in a theme, and stores it. */
@@ -21,10 +18,5 @@ export function applyTheme(theme: Theme): void {
   const { dataset } = document.documentElement
   if (theme) dataset['theme'] = theme
   else delete dataset['theme']
-  try {
-    if (theme) localStorage.setItem('theme', theme)
-    else localStorage.removeItem('theme')
-  } catch {
-    // As above.
-  }
+  store('theme', theme || undefined)
 }

@@ -33,12 +33,13 @@ function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: n
     turnpike.list('/api/user-files', { query: { ...page, trashed: isTrash ? 'true' : 'false' }, signal }),
   )
   useAgain(pages, changes)
-  const [opened, setOpened] = useState<UserFile>()
+  const openedId = route.value.query.get('id')
+  const open = (id?: string): void => setQuery({ id })
   const columns: Column<UserFile>[] = [
     {
       name: 'Name',
       cell: (file) => (
-        <button type="button" class="link" onClick={() => setOpened(file)}>
+        <button type="button" class="link" onClick={() => open(file.id)}>
           {file.display_name}
         </button>
       ),
@@ -65,18 +66,18 @@ function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: n
               <p>Files that you move here can be restored for 30 days.</p>
             </Empty>
           ) : (
-            <Empty title="No files yet">
+            <Empty title="No files yet" shape="rows">
               <p>Drop files here, or choose them with Upload. Nobody else can read them until you share a link.</p>
             </Empty>
           )
         }
       />
-      {opened && (
+      {openedId !== null && (
         <FileDrawer
-          key={opened.id}
-          id={opened.id}
-          name={opened.display_name}
-          onClose={() => setOpened(undefined)}
+          key={openedId}
+          id={openedId}
+          name={pages.value?.items.find(({ id }) => id === openedId)?.display_name ?? 'File'}
+          onClose={() => open()}
           onChange={onChange}
         />
       )}

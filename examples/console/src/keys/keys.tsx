@@ -1,6 +1,20 @@
 import type { Schemas } from '@turnpike/client'
 import type { Column } from '@turnpike/ui'
-import { Ago, count, Empty, ErrorNotice, KeyState, modelToTry, NONE, Page, usd, useData } from '@turnpike/ui'
+import {
+  Ago,
+  count,
+  Empty,
+  ErrorNotice,
+  KeyState,
+  modelToTry,
+  NONE,
+  Page,
+  route,
+  setQuery,
+  usd,
+  useData,
+  useNew,
+} from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { useChanges } from '../changes.js'
 import { turnpike } from '../turnpike.js'
@@ -13,10 +27,11 @@ export type Key = Schemas['GatewayKey']
 export type KeyUsage = Schemas['KeysUsage']['keys'][number]
 
 export function Keys() {
-  const [isMaking, setMaking] = useState(false)
+  const [isMaking, setMaking] = useNew('New key')
   // Each stays until it has been copied.
   const [newKeys, setNewKeys] = useState<readonly MadeKey[]>([])
-  const [openedId, open] = useState<string>()
+  const openedId = route.value.query.get('id')
+  const open = (id?: string): void => setQuery({ id })
   const { count: changes, notice, onChange } = useChanges()
   const pages = usePages((page, signal) => turnpike.list('/api/keys', { query: page, signal }))
   useAgain(pages, changes)
@@ -77,7 +92,7 @@ export function Keys() {
           pages={pages}
           name="key"
           empty={
-            <Empty title="No key yet">
+            <Empty title="No key yet" shape="rows">
               <p>A program needs one to ask models at /v1 of this server. What it uses is taken off your credits.</p>
             </Empty>
           }
@@ -93,7 +108,7 @@ export function Keys() {
           models={listed}
           onChange={onChange}
           onRotated={show}
-          onClose={() => open(undefined)}
+          onClose={() => open()}
         />
       )}
     </Page>

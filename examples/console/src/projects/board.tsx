@@ -1,4 +1,4 @@
-import { Empty, Loaded } from '@turnpike/ui'
+import { Empty, Loaded, useNew } from '@turnpike/ui'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { useWhole } from '../use-pages.js'
@@ -33,7 +33,7 @@ export function Board({
     (page, signal, known) => turnpike.list('/api/tasks', { query: { projectId, ...page }, signal, known }),
     { limit: PER_READ, everyMs: POLL_MS },
   )
-  const [isMaking, setMaking] = useState(false)
+  const [isMaking, setMaking] = useNew('New task')
   const [message, setMessage] = useState('')
   const moved = useRef<string | undefined>(undefined)
   const board = useRef<HTMLDivElement>(null)

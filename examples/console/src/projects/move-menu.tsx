@@ -1,6 +1,5 @@
-import { Confirm, useAction } from '@turnpike/ui'
+import { Confirm, Menu, useAction } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { Menu } from './menu.js'
 import type { Task } from './tasks.js'
 import { changeTask, columns } from './tasks.js'
 

@@ -1,7 +1,8 @@
 import { PlatformError } from '@turnpike/client'
-import { Empty, ErrorNotice, linkTo, Loaded, Page, route, setQuery, useData } from '@turnpike/ui'
+import { Empty, ErrorNotice, linkTo, Loaded, Page, route, setQuery, useData, useTitle } from '@turnpike/ui'
 import { Markdown, useReader } from '@turnpike/ui/markdown'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useOpened } from '../shell/recent.js'
 import { turnpike } from '../turnpike.js'
 import { Board } from './board.js'
 import { Conversation } from './conversation.js'
@@ -60,6 +61,8 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
       document.getElementById(cardId(opened.current))?.focus()
     opened.current = taskId
   }, [taskId])
+  useTitle(part === '' ? undefined : parts.find(([path]) => path === part)?.[1], 1)
+  useOpened('Project', project.value?.name, linkTo(`/projects/${id}`))
   const agents = team.value?.agents ?? []
   const onChange = (task: Task): void => setChanged((all) => ({ ...all, [task.id]: task }))
   // One notice says why, such as that the project is somebody else's.
@@ -82,6 +85,10 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
   return (
     <Page
       title={project.value?.name ?? 'Project'}
+      trail={[
+        ['Projects', linkTo('/projects')],
+        ...(project.value && part !== '' ? [[project.value.name, linkTo(`/projects/${id}`)] as const] : []),
+      ]}
       // The conversation tells its own cost. Nothing but the project tells that there is none.
       actions={project.value && part !== 'conversation' && <ProjectSpend id={id} />}
     >

@@ -1,8 +1,7 @@
 import './projects.css'
 import type { Column } from '@turnpike/ui'
-import { Ago, Dialog, Empty, goTo, linkTo, Page, route } from '@turnpike/ui'
+import { Ago, Dialog, Empty, goTo, linkTo, Page, route, useNew } from '@turnpike/ui'
 import { useBlocks, useReader } from '@turnpike/ui/markdown'
-import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { PagedTable, usePages } from '../use-pages.js'
 import type { Project } from './project-form.js'
@@ -54,7 +53,7 @@ const NewProject = ({ onClose }: { onClose: () => void }) => (
 
 function ProjectList() {
   const pages = usePages((page, signal) => turnpike.list('/api/projects', { query: page, signal }))
-  const [isMaking, setMaking] = useState(false)
+  const [isMaking, setMaking] = useNew('New project')
   return (
     <Page
       title="Projects"
@@ -71,7 +70,7 @@ function ProjectList() {
           pages={pages}
           name="project"
           empty={
-            <Empty title="No projects yet">
+            <Empty title="No projects yet" shape="rows">
               <p>Make one with New project. It has a team of agents, a board of tasks, and a conversation.</p>
             </Empty>
           }

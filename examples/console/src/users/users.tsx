@@ -1,5 +1,5 @@
 import type { Column } from '@turnpike/ui'
-import { Ago, Empty, Page, route, Segmented, setQuery, textOf } from '@turnpike/ui'
+import { Ago, Empty, Page, route, Segmented, setQuery, textOf, useNew } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { OnChange } from '../changes.js'
 import { useChanges } from '../changes.js'
@@ -75,7 +75,7 @@ function UserList({ email, isDeleted, changes, onChange }: Filter & { changes: n
 export function Users() {
   const { query } = route.value
   const filter: Filter = { email: query.get('email') ?? '', isDeleted: query.get('show') === 'deleted' }
-  const [isMaking, setMaking] = useState(false)
+  const [isMaking, setMaking] = useNew('New user')
   const { count, notice, onChange, clearNotice } = useChanges()
   const show = (fields: { email?: string; show?: string }): void => {
     clearNotice()

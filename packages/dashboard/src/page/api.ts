@@ -59,6 +59,10 @@ export async function send(
 export const read = async <T>(path: string, signal?: AbortSignal): Promise<T> =>
   (await send(`admin/${path}`, signal && { signal })).json() as Promise<T>
 
+/** The e-mail of whoever is signed in at the platform. @throws PlatformError 401 where nobody is */
+export const emailOf = async (signal: AbortSignal): Promise<string> =>
+  ((await (await send('api/account', { signal })).json()) as { email: string }).email
+
 /** Signs in by a key or token. It is tried by reading. */
 export async function signInByToken(given: string): Promise<void> {
   storeToken(given)

@@ -1,15 +1,33 @@
 import '@turnpike/ui/styles.css'
 import './page.css'
-import { ActionButton, entryAt, ErrorNotice, route, Shell, useAction } from '@turnpike/ui'
+import {
+  ActionButton,
+  entryAt,
+  ErrorNotice,
+  goTo,
+  Icon,
+  icons,
+  route,
+  Shell,
+  showShortcuts,
+  ThemeButton,
+  useAction,
+} from '@turnpike/ui'
 import { render } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { refused, restoreToken, signOut } from './api.js'
 import { adminPages } from './pages.js'
 import { SignIn } from './sign-in.js'
 
 function App() {
   const leave = useAction(signOut)
+  const { path } = route.value
+  const [first] = adminPages
+  useEffect(() => {
+    if (!entryAt(adminPages, path)) goTo(first!.path, {}, true)
+  }, [path])
   if (refused.value !== undefined) return <SignIn />
-  const { page: Current } = entryAt(adminPages, route.value.path) ?? adminPages[0]!
+  const { page: Current } = entryAt(adminPages, path) ?? first!
   return (
     <Shell
       name="Turnpike"
@@ -20,6 +38,11 @@ function App() {
           <ActionButton action={leave} onClick={leave.run} class="quiet">
             Sign out
           </ActionButton>
+          <button type="button" class="quiet" onClick={showShortcuts}>
+            <Icon icon={icons.Shortcuts} />
+            Keyboard shortcuts
+          </button>
+          <ThemeButton />
         </>
       }
     >

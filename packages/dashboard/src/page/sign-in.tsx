@@ -1,6 +1,25 @@
-import { Entrance, Field, Form, Notice, Segmented, textOf, useAction } from '@turnpike/ui'
+import { Entrance, Field, Form, Notice, Segmented, textOf, useAction, useData } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { refused, signIn, signInByToken } from './api.js'
+import { emailOf, hasSession, refused, signIn, signInByToken } from './api.js'
+
+/** Says why the page cannot be read, such as that somebody is signed in who is no administrator. */
+function Why({ text }: { text: string }) {
+  const { value: email } = useData(async (signal) => (hasSession() ? emailOf(signal) : undefined), [])
+  return (
+    <Notice tone="bad">
+      {email === undefined ? (
+        <p>{text}</p>
+      ) : (
+        <>
+          <p class="break">You are signed in as {email}, who is no administrator.</p>
+          <p>
+            <a href="./">Back to your work</a>, or sign in as an administrator:
+          </p>
+        </>
+      )}
+    </Notice>
+  )
+}
 
 /** Asks for the credentials of an administrator. */
 export function SignIn() {
@@ -14,9 +33,7 @@ export function SignIn() {
     <Entrance name="Turnpike" error={action.error}>
       <h1>Turnpike administration</h1>
       {refused.value && action.error === undefined ? (
-        <Notice tone="bad">
-          <p>{refused.value}</p>
-        </Notice>
+        <Why text={refused.value} />
       ) : (
         <p class="muted">For administrators of this gateway.</p>
       )}

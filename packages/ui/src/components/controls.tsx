@@ -4,9 +4,11 @@ import { Fault } from '../field-fault.js'
 import { Close, Dark, Light, SystemTheme } from '../icons.js'
 import { nextTheme, themeNames } from '../stored-theme.js'
 import { theme } from '../theme.js'
+import { useTitle } from '../title.js'
 import { Icon } from './icon.js'
 
-const themeIcons = { '': SystemTheme, dark: Dark, light: Light }
+/** The icon of each theme. */
+export const themeIcons = { '': SystemTheme, dark: Dark, light: Light }
 
 /** A control with its label, and below it a hint, or what is wrong there. */
 export function Field({
@@ -145,7 +147,7 @@ export function Dialog({
   children,
 }: {
   title: ComponentChildren
-  form?: 'drawer' | 'drawer wide' | 'box'
+  form?: 'drawer' | 'drawer wide' | 'drawer menu-drawer' | 'box'
   actions?: ComponentChildren
   onClose: () => void
   children: ComponentChildren
@@ -154,13 +156,16 @@ export function Dialog({
   const heading = useRef<HTMLHeadingElement>(null)
   const pressedBeside = useRef(false)
   const titleId = useId()
+  useTitle(typeof title === 'string' && form !== 'box' ? title : undefined, 2)
   useEffect(() => {
     const before = document.activeElement
     ref.current!.showModal()
     return () => {
-      // Unless what was done in the dialog has led it elsewhere.
-      const isNowhere = document.activeElement === document.body
-      if (isNowhere && before instanceof HTMLElement && before.isConnected) before.focus()
+      // Unless what was done in the dialog has led it elsewhere. What an address has opened gives it to the page.
+      const { activeElement, body } = document
+      if (activeElement !== body) return
+      if (before === body) document.querySelector('h1')?.focus()
+      else if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
   }, [])
   useEffect(() => {

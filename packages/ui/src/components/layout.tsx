@@ -1,107 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { Fragment } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { MARK } from '../mark.js'
 import { Bad, Busy, Good, Off, Warning } from '../icons.js'
-import type { Entry } from '../entries.js'
-import { entryAt } from '../entries.js'
-import { linkTo, route } from '../route.js'
-import { ThemeButton } from './controls.js'
+import { useTitle } from '../title.js'
 import { Icon } from './icon.js'
-
-const Mark = () => (
-  <svg width="20" height="20" viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true">
-    <path d={MARK} />
-  </svg>
-)
-
-/** A page with the links to all pages at its side; on a phone, above it. */
-export function Shell({
-  name,
-  pages,
-  footer,
-  children,
-}: {
-  name: string
-  pages: readonly Entry[]
-  footer?: ComponentChildren
-  children: ComponentChildren
-}) {
-  const current = entryAt(pages, route.value.path)
-  const sections = [...new Set(pages.map(({ section }) => section))]
-  const main = useRef<HTMLElement>(null)
-  return (
-    <div class="shell">
-      <a
-        class="skip"
-        href="#main"
-        onClick={(event) => {
-          // The hash is the page.
-          event.preventDefault()
-          main.current!.focus()
-        }}
-      >
-        Skip to content
-      </a>
-      <header class="side">
-        <div class="brand">
-          <Mark />
-          {name}
-        </div>
-        <nav aria-label="Pages">
-          {sections.map((section) => (
-            <Fragment key={section}>
-              {section !== undefined && <h2 id={`section-${section}`}>{section}</h2>}
-              <ul aria-labelledby={section && `section-${section}`}>
-                {pages
-                  .filter((page) => page.section === section)
-                  .map((page) => (
-                    <li key={page.path}>
-                      <a href={linkTo(page.path)} aria-current={page === current ? 'page' : undefined}>
-                        <Icon icon={page.icon} />
-                        {page.name}
-                      </a>
-                    </li>
-                  ))}
-              </ul>
-            </Fragment>
-          ))}
-        </nav>
-        <div class="side-foot">
-          {footer}
-          <ThemeButton />
-        </div>
-      </header>
-      <main id="main" ref={main} tabIndex={-1}>
-        {children}
-      </main>
-    </div>
-  )
-}
-
-/**
- * Where somebody signs in: the name of the installation above a form, whose first field has the focus.
- * @param error why that failed, if it did: the secret that was typed is selected then, so that another one takes its place
- */
-export function Entrance({ name, error, children }: { name: string; error: unknown; children: ComponentChildren }) {
-  const panel = useRef<HTMLElement>(null)
-  useEffect(() => panel.current!.querySelector('input')?.focus(), [])
-  useEffect(() => {
-    if (error !== undefined) panel.current!.querySelector<HTMLInputElement>('input[type=password]')?.select()
-  }, [error])
-  return (
-    <main class="centre">
-      <div class="brand">
-        <Mark />
-        {name}
-      </div>
-      <section ref={panel} class="panel body">
-        {children}
-      </section>
-      <ThemeButton />
-    </main>
-  )
-}
+import type { Shape } from './skeleton.js'
+import { Skeleton } from './skeleton.js'
 
 /** What a page and a panel have. */
 interface Titled {
@@ -114,12 +18,18 @@ interface Titled {
 /** Whether a page was shown before: the first one leaves the focus where the browser puts it. */
 let opened = false
 
-/** One page: its title, which gets the focus when the page is opened by a link, and what can be done. */
-export function Page({ title, actions, children }: Titled) {
+/**
+ * One page: its title, which gets the focus when the page is opened by a link, and what can be done.
+ * @param trail the names and links of what the page is in, the outermost first; default none
+ */
+export function Page({
+  title,
+  trail,
+  actions,
+  children,
+}: Titled & { trail?: readonly (readonly [name: string, link: string])[] }) {
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
-    document.title = `${title} · Turnpike`
-  }, [title])
+  useTitle(title, 0)
   useEffect(() => {
     if (opened) heading.current!.focus()
     opened = true
@@ -127,6 +37,17 @@ export function Page({ title, actions, children }: Titled) {
   return (
     <div class="page">
       <div class="page-head">
+        {trail && (
+          <nav class="trail small" aria-label="Breadcrumb">
+            <ol>
+              {trail.map(([name, link]) => (
+                <li key={link}>
+                  <a href={link}>{name}</a>
+                </li>
+              ))}
+            </ol>
+          </nav>
+        )}
         <h1 ref={heading} tabIndex={-1} class="break">
           {title}
         </h1>
@@ -148,12 +69,15 @@ export const Panel = ({ title, actions, children }: Titled) => (
   </section>
 )
 
-/** What is said where there is nothing yet, and what to do next. */
-export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
-  <div class="empty">
-    <p>{title}</p>
-    {children}
-  </div>
+/** What is said where there is nothing yet, and what to do next. @param shape of what will be there, which is drawn faintly; default none */
+export const Empty = ({ title, shape, children }: { title: string; shape?: Shape; children?: ComponentChildren }) => (
+  <>
+    {shape && <Skeleton shape={shape} still />}
+    <div class="empty">
+      <p>{title}</p>
+      {children}
+    </div>
+  </>
 )
 
 /** Something to be known: an error, a warning, a hint. Screen readers read it at once. */

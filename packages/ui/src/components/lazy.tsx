@@ -7,5 +7,6 @@ export const lazy = (load: () => Promise<ComponentType>): ComponentType =>
   function Lazy() {
     // In an object, because a component is a function.
     const data = useData(async () => ({ Component: await load() }), [])
-    return <Loaded data={data}>{({ Component }) => <Component />}</Loaded>
+    // A browser does not ask again for a script that it could not load, and after an update the server has others.
+    return <Loaded data={{ ...data, again: () => location.reload() }}>{({ Component }) => <Component />}</Loaded>
   }

@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact'
 import type { Data } from '../use-data.js'
 import { time } from '../format.js'
 import { Notice } from './layout.js'
+import type { Shape } from './skeleton.js'
+import { Skeleton } from './skeleton.js'
 
 /** What an error says, with what helps to find it in the log; nothing where it is undefined. @param children what else is to be known */
 export function ErrorNotice({
@@ -33,8 +35,19 @@ export function ErrorNotice({
   )
 }
 
-/** Shows data, or why it cannot be read. Data that was read before stays where reading it again fails, and it is said when that was. */
-export function Loaded<T>({ data, children }: { data: Data<T>; children: (value: T) => ComponentChildren }) {
+/**
+ * Shows data, or why it cannot be read. Data that was read before stays where reading it again fails, and it is said when that was.
+ * @param shape what the data looks like, which is drawn until it is there; default rows
+ */
+export function Loaded<T>({
+  data,
+  shape = 'rows',
+  children,
+}: {
+  data: Data<T>
+  shape?: Shape
+  children: (value: T) => ComponentChildren
+}) {
   const { value, readAt, error, reading, again } = data
   return (
     <>
@@ -44,9 +57,12 @@ export function Loaded<T>({ data, children }: { data: Data<T>; children: (value:
       {value !== undefined
         ? children(value)
         : reading && (
-            <p class="loading" role="status">
-              Loading…
-            </p>
+            <div>
+              <p class="visually-hidden" role="status">
+                Loading…
+              </p>
+              <Skeleton shape={shape} />
+            </div>
           )}
     </>
   )
