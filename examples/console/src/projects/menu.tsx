@@ -1,4 +1,4 @@
-import { Icon, icons } from '@turnpike/ui'
+import type { ComponentChildren } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
 
 /** Room that a menu needs below its button, in pixels, to be opened there. */
@@ -12,12 +12,14 @@ export function Menu<T extends string>({
   label,
   name,
   busy,
+  tabIndex = 0,
   options,
   onChoose,
 }: {
-  label: string
+  label: ComponentChildren
   name: string
   busy: boolean
+  tabIndex?: number
   options: readonly (readonly [T, string])[]
   onChoose: (option: T) => void
 }) {
@@ -51,6 +53,7 @@ export function Menu<T extends string>({
         ref={button}
         type="button"
         class="quiet"
+        tabIndex={tabIndex}
         aria-label={name}
         aria-haspopup="menu"
         aria-expanded={isOpen}
@@ -59,7 +62,6 @@ export function Menu<T extends string>({
         popovertarget={busy ? undefined : id}
       >
         {label}
-        <Icon icon={icons.Open} size={14} />
       </button>
       <div
         ref={list}
