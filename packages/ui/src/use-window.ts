@@ -2,7 +2,7 @@ import type { RefObject } from 'preact'
 import { useLayoutEffect, useState } from 'preact/hooks'
 
 /** Rows beyond what is seen that are drawn on each side, and by how many the first one changes at a time. */
-const MARGIN = 8
+const MARGIN = 4
 const STEP = 4
 
 /** The rows of a long list that are drawn. */

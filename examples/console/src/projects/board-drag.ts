@@ -60,7 +60,8 @@ export function useDrag(
       const follow = (): void => {
         const { left, right } = root.getBoundingClientRect()
         root.scrollLeft += at.x > right - EDGE_PX ? SCROLL_PX : at.x < left + EDGE_PX ? -SCROLL_PX : 0
-        if (ghost.current) ghost.current.style.translate = `${at.x}px ${at.y}px`
+        const width = ghost.current?.offsetWidth ?? 0
+        if (ghost.current) ghost.current.style.translate = `${Math.min(at.x, innerWidth - width)}px ${at.y}px`
         const now = statusAt(at.x, at.y)
         if (now !== over || !isDragged) setDrag({ id, over: now })
         over = now

@@ -5,16 +5,15 @@ import { agentOf, columns } from './tasks.js'
 /** The value of the filter by agent for tasks that nobody works on. */
 export const NOBODY = 'nobody'
 
-/** Whether a task is shown by the query of the page: `agent` (an id, or {@link NOBODY}), `approval` (`needed`, `not-needed`) and `q`, words of its title. */
-export function isShown(task: Task, query: URLSearchParams): boolean {
+/** Which tasks are shown by the query of the page: `agent` (an id, or {@link NOBODY}), `approval` (`needed`, `not-needed`) and `q`, words of their titles. */
+export function filterOf(query: URLSearchParams): (task: Task) => boolean {
   const agent = query.get('agent')
   const approval = query.get('approval')
   const words = query.get('q')
-  return (
+  return (task) =>
     (!agent || String(task.assigned_agent_id ?? NOBODY) === agent) &&
     (!approval || task.requires_user_approval === (approval === 'needed')) &&
     (!words || matches(words, [task.title]))
-  )
 }
 
 /** What the list can be sorted by. */

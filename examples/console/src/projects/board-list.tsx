@@ -1,5 +1,6 @@
+import './board-list.css'
 import { Ago, Icon, icons, route, setQuery, Status, useWindow } from '@turnpike/ui'
-import { useRef } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import type { Sort } from './board-filter.js'
 import { orderOf, sorted } from './board-filter.js'
 import { MoveMenu } from './move-menu.js'
@@ -86,7 +87,9 @@ function Row({ task, ...actions }: { task: Task } & CardActions) {
 /** Tasks below each other, in the order of the query (`sort`). */
 export function TaskList({ tasks, ...actions }: { tasks: readonly Task[] } & CardActions) {
   const list = useRef<HTMLDivElement>(null)
-  const rows = sorted(tasks, route.value.query.get('sort'), actions.agents)
+  const order = route.value.query.get('sort')
+  const { agents } = actions
+  const rows = useMemo(() => sorted(tasks, order, agents), [tasks, order, agents])
   const { indexes, row } = useWindow(list, rows.length)
   return (
     <div class="task-list" role="table" aria-label="Tasks" aria-rowcount={rows.length + 1} tabIndex={0}>

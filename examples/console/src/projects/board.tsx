@@ -1,3 +1,4 @@
+import './board.css'
 import { count, Empty, Loaded, route, setQuery, Status, toast } from '@turnpike/ui'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
@@ -5,7 +6,7 @@ import { useWhole } from '../use-pages.js'
 import type { Wanted } from './board-column.js'
 import { BoardColumn } from './board-column.js'
 import { useDrag } from './board-drag.js'
-import { isShown } from './board-filter.js'
+import { filterOf } from './board-filter.js'
 import { useCardKeys } from './board-keys.js'
 import { TaskList } from './board-list.js'
 import { BoardTools, Selected } from './board-tools.js'
@@ -143,10 +144,7 @@ export function Board({
   const { value } = data
   const all = useMemo(() => (value ? merged(value.items, changed) : []), [value, changed])
   const tasks = useMemo(
-    () =>
-      all
-        .filter((task) => isShown(task, query))
-        .map((task) => (pending[task.id] ? { ...task, status: pending[task.id]! } : task)),
+    () => all.filter(filterOf(query)).map((task) => (pending[task.id] ? { ...task, status: pending[task.id]! } : task)),
     [all, pending, query],
   )
   const moved = useRef<string | undefined>(undefined)

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 
 /** Room that a menu needs below its button, in pixels, to be opened there. */
 const ROOM = 240
@@ -27,6 +27,9 @@ export function Menu<T extends string>({
   const button = useRef<HTMLButtonElement>(null)
   const list = useRef<HTMLDivElement>(null)
   const [isOpen, setOpen] = useState(false)
+  useEffect(() => {
+    if (isOpen) list.current!.querySelector('button')!.focus()
+  }, [isOpen])
 
   const place = (): void => {
     const { right, top, bottom } = button.current!.getBoundingClientRect()
@@ -71,28 +74,25 @@ export function Menu<T extends string>({
         aria-label={name}
         class="menu"
         onBeforeToggle={place}
-        onToggle={(event) => {
-          const opens = event.newState === 'open'
-          setOpen(opens)
-          if (opens) list.current!.querySelector('button')!.focus()
-        }}
+        onToggle={(event) => setOpen(event.newState === 'open')}
         onKeyDown={move}
       >
-        {options.map(([option, text]) => (
-          <button
-            key={option}
-            type="button"
-            role="menuitem"
-            class="quiet"
-            tabIndex={-1}
-            onClick={() => {
-              list.current!.hidePopover()
-              onChoose(option)
-            }}
-          >
-            {text}
-          </button>
-        ))}
+        {isOpen &&
+          options.map(([option, text]) => (
+            <button
+              key={option}
+              type="button"
+              role="menuitem"
+              class="quiet"
+              tabIndex={-1}
+              onClick={() => {
+                list.current!.hidePopover()
+                onChoose(option)
+              }}
+            >
+              {text}
+            </button>
+          ))}
       </div>
     </>
   )

@@ -1,3 +1,4 @@
+import './task-card.css'
 import { Ago, Icon, icons, linkTo, route } from '@turnpike/ui'
 import { MoveMenu } from './move-menu.js'
 import { Avatar } from './task-avatar.js'

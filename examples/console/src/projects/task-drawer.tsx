@@ -75,8 +75,9 @@ function Content({
   const { name, tone } = columnOf(task.status)
   const [message, setMessage] = useState('')
   const status = useRef<HTMLDivElement>(null)
-  const changed = (next: Task): void => {
-    setMessage(next.status === task.status ? 'Saved.' : '')
+  /** @param told what is said of it here, where nothing else does */
+  const changed = (next: Task, told = ''): void => {
+    setMessage(told)
     onChange(next)
     // What had the focus may be gone.
     status.current?.focus()
@@ -85,12 +86,13 @@ function Content({
     status.current!.focus()
     onShow()
   }
-  const moves = useMoves({ onMove: changed, onReload: show })
+  const moves = useMoves({ onMove: (next) => changed(next), onReload: show })
   const approved = (next: Task): void => {
     changed(next)
     const undo = (): void => {
-      changeTask(next, { status: task.status, output: task.output }).then(changed, ({ message }: Error) =>
-        toast(`The approval stands. ${message}`, { tone: 'bad' }),
+      changeTask(next, { status: task.status, output: task.output }).then(
+        (undone) => changed(undone),
+        ({ message }: Error) => toast(`The approval stands. ${message}`, { tone: 'bad' }),
       )
     }
     toast(`“${task.title}” is approved.`, { action: { label: 'Undo', run: undo } })
@@ -100,7 +102,9 @@ function Content({
     <Approval
       task={task}
       agent={agentOf(task, agents)}
-      onChange={changed}
+      onChange={(next) =>
+        changed(next, next.status === task.status ? 'Saved.' : `It is now “${columnOf(next.status).name}”.`)
+      }
       onApprove={approved}
       onShow={show}
       onCancel={() => status.current!.focus()}

@@ -78,7 +78,7 @@ export function useMoves({ onMove, onReload }: { onMove: (task: Task) => void; o
         } catch (error) {
           refused.push({ ...next, error })
         }
-        setPending(({ [task.id]: _, ...others }) => others)
+        setPending((all) => Object.fromEntries(Object.entries(all).filter(([id]) => id !== task.id)))
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, work))
