@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { thorough } from '../support/scope.js'
 import { consoleSuite } from './console.js'
-import { column, inColumn, project, read } from './console-tasks.js'
+import { column, columnButton, inColumn, project, read } from './console-tasks.js'
 import { looks } from './visitor.js'
 
 /** The text of what has the focus. */
@@ -78,6 +78,27 @@ consoleSuite(
       await page.getByText('2 tasks are moved back.').waitFor()
       expect(await status()).toBe('waiting_approval')
     })
+
+    it('says what was done as long as somebody looks at it', async () => {
+      const { page, person, open } = given()
+      const { id } = await project(person, 'Headline')
+      await page.clock.install()
+      await open(`/projects/${id}`, 'Website')
+      await page.getByRole('button', { name: 'Move “Headline”' }).click()
+      await page.getByRole('menuitem', { name: 'Running' }).click()
+      const toast = page.getByRole('listitem').filter({ hasText: '“Headline” is moved to Running.' }).last()
+      await toast.hover()
+      await page.clock.fastForward(60_000)
+      await toast.getByRole('button', { name: 'Undo' }).focus()
+      await page.mouse.move(5, 5)
+      await page.clock.fastForward(60_000)
+      await toast.waitFor()
+      await page.getByRole('link', { name: 'Headline' }).focus()
+      await page.clock.fastForward(11_000)
+      expect(await toast.count()).toBe(1)
+      await page.clock.fastForward(2_000)
+      await toast.waitFor({ state: 'detached' })
+    })
   },
   { only: looks.filter(({ size }) => size === 'desktop') },
 )
@@ -102,7 +123,7 @@ consoleSuite(
         touch.send('Input.dispatchTouchEvent', { type, touchPoints })
       await send('touchStart', [await center(card)])
       await page.locator('.ghost').waitFor()
-      await send('touchMove', [await center(page.getByRole('button', { name: 'Failed: ' }))])
+      await send('touchMove', [await center(columnButton(given(), 'Failed'))])
       await send('touchEnd', [])
       await expect.poll(async () => (await read(given(), task.id)).status).toBe('failed')
       await inColumn(given(), 'Failed', 'Headline')

@@ -67,18 +67,16 @@ function Columns({
   return (
     <div ref={root} class={`board-root ${drag ? 'dragging' : ''}`} onKeyDown={keys.onKeyDown} onFocusOut={keys.giveUp}>
       <div class="column-switch" role="group" aria-label="Column">
-        {columns.map(({ status, name, short, tone }) => (
+        {columns.map(({ status, short, tone }) => (
           <button
             key={status}
             type="button"
             data-status={status}
             class={held?.over === status ? 'held-over' : ''}
-            aria-label={`${name}: ${shown.get(status)!.length}`}
             aria-pressed={status === current}
             onClick={() => setQuery({ column: status })}
           >
-            <Status tone={tone}>{count(shown.get(status)!.length)}</Status>
-            <span class="small">{short}</span>
+            <Status tone={tone}>{count(shown.get(status)!.length)}</Status> <span class="small">{short}</span>
           </button>
         ))}
       </div>
