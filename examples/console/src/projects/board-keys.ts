@@ -12,7 +12,7 @@ export interface Lifted {
 export type Shown = ReadonlyMap<TaskStatus, readonly Task[]>
 
 /** The task that an arrow key, Home or End leads to from another one; undefined where there is none. Columns without tasks are passed over. */
-export function neighbour(shown: Shown, { id, status }: Pick<Task, 'id' | 'status'>, key: string): Task | undefined {
+function neighbour(shown: Shown, { id, status }: Pick<Task, 'id' | 'status'>, key: string): Task | undefined {
   const own = shown.get(status) ?? []
   const at = own.findIndex((task) => task.id === id)
   const inColumn = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: own.length - 1 }[key]
@@ -70,8 +70,8 @@ export function useCardKeys({
     else if (event.key === ' ') {
       lift({ id: task.id, over: task.status })
       say(`“${task.title}” is taken from ${columnOf(task.status).name}. Left and right choose a column.`)
-    } else if (event.key === 'x') select(task.id)
-    else if (event.key === 'm') card.querySelector<HTMLElement>('[aria-haspopup]')!.click()
+    } else if (event.key.toLowerCase() === 'x') select(task.id)
+    else if (event.key.toLowerCase() === 'm') card.querySelector<HTMLElement>('[aria-haspopup]')!.click()
     else return
     event.preventDefault()
   }

@@ -140,7 +140,7 @@ export function Board({
   const { pending, move, question } = useMoves({ onMove: onChange, onReload: data.again })
   const { query } = route.value
   const { value } = data
-  const all = useMemo(() => (value ? merged(value.items, changed) : []), [value, changed])
+  const all = useMemo(() => (value ? merged(projectId, value.items, changed) : []), [value, changed])
   const tasks = useMemo(
     () => all.filter(filterOf(query)).map((task) => (pending[task.id] ? { ...task, status: pending[task.id]! } : task)),
     [all, pending, query],
@@ -151,7 +151,7 @@ export function Board({
     if (moved.current !== undefined && document.activeElement === document.body) want({ id: moved.current })
     if (Object.keys(pending).length === 0) moved.current = undefined
   }, [pending])
-  const chosen = all.filter(({ id }) => selected.has(id))
+  const chosen = tasks.filter(({ id }) => selected.has(id))
   const moveAll = (moved: readonly Task[], status: TaskStatus): void => {
     // As they are, not as they are drawn.
     const ids = new Set(moved.map(({ id }) => id))
@@ -173,7 +173,8 @@ export function Board({
     isMoving: (id) => pending[id] !== undefined,
   }
   const quickAdd = async (title: string): Promise<void> => {
-    const body = { projectId, title, requiresUserApproval: true, ...(agents[0] && { assignedAgentId: agents[0].id }) }
+    const assignedAgentId = Number(query.get('agent')) || agents[0]?.id || null
+    const body = { projectId, title, requiresUserApproval: true, assignedAgentId }
     onChange(await turnpike.post('/api/tasks', { body }))
   }
   return (

@@ -2,7 +2,7 @@
 const COLOURS = 8
 
 /** The initials of a name, two at most: `CR` of `Code reviewer`. */
-export const initials = (name: string): string =>
+const initials = (name: string): string =>
   name
     .split(/\s+/)
     .filter(Boolean)
@@ -11,7 +11,7 @@ export const initials = (name: string): string =>
     .join('')
 
 /** A number from 0 to 7 that is always the same for a name. */
-export const colourOf = (name: string): number =>
+const colourOf = (name: string): number =>
   [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 9_973, 7) % COLOURS
 
 /** Who works on a task: initials in a colour of their own. The name stands beside it, or is its title. @param name undefined = nobody */

@@ -49,7 +49,7 @@ export function TaskCard({ task, isTaken, ...actions }: { task: Task; isTaken: b
         href={taskLink(task.id)}
         draggable={false}
         title={task.title}
-        aria-keyshortcuts="Space x m"
+        aria-keyshortcuts="Space X M"
       >
         {task.title}
       </a>

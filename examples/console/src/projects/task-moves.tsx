@@ -33,7 +33,8 @@ function tellRefused(refused: readonly (Move & { error: unknown })[], onReload: 
   toast(
     <>
       <p>
-        {named(refused.map(({ task }) => task))} {refused.length === 1 ? 'was' : 'were'} not moved. {reason(error)}
+        {named(refused.map(({ task }) => task))} {refused.length === 1 ? 'was' : 'were'} not moved.{' '}
+        {[...new Set(refused.map(({ error }) => reason(error)))].join(' ')}
       </p>
       {requestId !== undefined && <p class="small muted mono">Request {requestId}</p>}
     </>,
