@@ -31,7 +31,14 @@ consoleSuite(
       await drag('Running')
       await page.mouse.up()
       await expect.poll(status).toBe('running')
-      // The end of the drag opens nothing.
+      // The end of a drag opens nothing.
+      expect(await page.getByRole('dialog').count()).toBe(0)
+      // Nor does one that ends where it began.
+      await drag('Running')
+      const own = (await page.getByRole('link', { name: 'Headline' }).boundingBox())!
+      await page.mouse.move(own.x + 20, own.y + 8)
+      await page.mouse.up()
+      await page.waitForTimeout(100)
       expect(await page.getByRole('dialog').count()).toBe(0)
       await drag('Done')
       await page.mouse.up()

@@ -35,12 +35,9 @@ consoleSuite(
         'Failed',
       ])
       await page.getByRole('button', { name: 'Move “Headline”' }).click()
-      expect(await page.getByRole('menuitem').allTextContents()).toEqual([
-        'Running',
-        'Waiting for approval',
-        'Done',
-        'Failed',
-      ])
+      await expect
+        .poll(() => page.getByRole('menuitem').allTextContents())
+        .toEqual(['Running', 'Waiting for approval', 'Done', 'Failed'])
       await inspect('console-board-menu')
       await page.getByRole('menuitem', { name: 'Failed' }).click()
       await column(given(), 'Failed').getByRole('link', { name: 'Headline' }).waitFor()
