@@ -34,7 +34,9 @@ consoleSuite('the approval of tasks in the console', (given) => {
     await page.getByLabel('From').waitFor()
     // What was made comes first.
     const parts = page.getByRole('dialog').getByRole('heading', { level: 2 })
-    expect((await parts.allTextContents()).slice(0, 3)).toEqual(['Headline', 'Output', 'Revisions'])
+    await expect
+      .poll(async () => (await parts.allTextContents()).slice(0, 3))
+      .toEqual(['Headline', 'Output', 'Revisions'])
     await change(given(), task.id, { draft_output: 'Another draft' })
     await page.reload()
     await page.getByText('A draft that did not become the output').waitFor()
