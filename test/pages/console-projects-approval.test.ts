@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { needs, testAll } from '../support/needs.js'
 import { consoleSuite, gate } from './console.js'
-import { change, column, project, read } from './console-tasks.js'
+import { change, inColumn, project, read } from './console-tasks.js'
 
 consoleSuite('the approval of tasks in the console', (given) => {
   const waiting = async (draft: string, output?: string) => {
@@ -12,25 +12,48 @@ consoleSuite('the approval of tasks in the console', (given) => {
     return made
   }
 
-  it('shows the draft beside the output, and approves it', async () => {
-    const { page, inspect } = given()
-    const { task } = await waiting('One toll gate for all\nmodels', 'One gateway for all\nmodels')
+  it('shows the draft beside the output, approves it, takes that back, and leads to the next that waits', async () => {
+    const { page, person, inspect } = given()
+    const { id, task } = await waiting('One toll gate for all\nmodels', 'One gateway for all\nmodels')
     await page.getByText('Sentences: 1 changed.').waitFor()
     expect(await page.locator('.diff del, .diff ins').allTextContents()).toEqual(['gateway', 'toll gate'])
     await inspect('console-task-approval')
+    expect(await page.getByText('needs no approval').count()).toBe(0)
     await page.getByRole('button', { name: 'Approve' }).click()
-    await page.getByText('It is now “Done”.').waitFor()
+    await page.getByText('“Headline” is approved.').waitFor()
     expect(await read(given(), task.id)).toMatchObject({ status: 'done', output: 'One toll gate for all\nmodels' })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    expect(await read(given(), task.id)).toMatchObject({
+      status: 'waiting_approval',
+      output: 'One gateway for all\nmodels',
+    })
+    const next = await person.client.post('/api/tasks', { body: { projectId: id, title: 'Tag line' } })
+    await change(given(), next.id, { status: 'waiting_approval', draft_output: 'Pay once' })
+    await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByLabel('From').waitFor()
+    // What was made comes first.
+    const parts = page.getByRole('dialog').getByRole('heading', { level: 2 })
+    await expect
+      .poll(async () => (await parts.allTextContents()).slice(0, 3))
+      .toEqual(['Headline', 'Output', 'Revisions'])
+    await change(given(), task.id, { draft_output: 'Another draft' })
+    await page.reload()
+    await page.getByText('A draft that did not become the output').waitFor()
     await inspect('console-task-done')
+    await page.getByRole('button', { name: 'Open it' }).click()
+    await page.getByRole('dialog', { name: 'Tag line' }).getByText('Pay once').waitFor()
     await page.getByRole('button', { name: 'Close' }).click()
-    await column(given(), 'Done').getByRole('link', { name: 'Headline' }).waitFor()
+    await inColumn(given(), 'Done', 'Headline')
   })
 
   it('sends a draft for approval, and asks before the approval is skipped', async () => {
     const { page, person, open, inspect } = given()
     const { id, task } = await project(person, 'Headline', { requiresUserApproval: true })
     await open(`/projects/${id}?task=${task.id}`, 'Website')
+    await page.getByText('Writer has not begun yet.').waitFor()
+    // A fresh task has no panels of nothing.
+    expect(await page.getByRole('dialog').getByRole('region').count()).toBe(0)
     await page.getByRole('button', { name: 'Write a draft' }).click()
     expect(await page.getByRole('button', { name: 'Send for approval' }).count()).toBe(0)
     await page.getByRole('textbox', { name: 'Draft' }).fill('Toll gate')
@@ -44,7 +67,7 @@ consoleSuite('the approval of tasks in the console', (given) => {
     const moveToDone = async (): Promise<void> => {
       await page.getByRole('button', { name: 'Move “Headline”' }).click()
       await page.getByRole('menuitem', { name: 'Done' }).click()
-      await page.getByText('Moving it to Done skips that').waitFor()
+      await page.getByText('Moving to Done skips that').waitFor()
     }
     await moveToDone()
     await inspect('console-board-skip')
@@ -52,7 +75,7 @@ consoleSuite('the approval of tasks in the console', (given) => {
     expect(await read(given(), task.id)).toMatchObject({ status: 'waiting_approval', draft_output: 'Toll gate' })
     await moveToDone()
     await page.getByRole('button', { name: 'Skip the approval' }).click()
-    await column(given(), 'Done').getByRole('link', { name: 'Headline' }).waitFor()
+    await inColumn(given(), 'Done', 'Headline')
     expect(await read(given(), task.id)).toMatchObject({ status: 'done', output: null })
   })
 
@@ -121,7 +144,7 @@ consoleSuite('the approval of tasks in the console', (given) => {
     // A change of one's own is none to be told of.
     await page.getByRole('dialog').getByRole('button', { name: 'Move “Headline”' }).click()
     await page.getByRole('menuitem', { name: 'Running' }).click()
-    await page.getByText('It is now “Running”.').waitFor()
+    await page.getByText('“Headline” is moved to Running.').waitFor()
     await page.getByRole('button', { name: 'Save draft' }).click()
     await page.getByText('Saved.').waitFor()
     expect(await read(given(), task.id)).toMatchObject({ draft_output: 'My draft', status: 'running' })

@@ -27,9 +27,23 @@ consoleSuite('the projects of the console', (given) => {
     await page.getByText('The first 50 projects').waitFor()
     await page.getByRole('button', { name: 'Show more' }).click()
     await page.getByText('52 projects').waitFor()
+    const { items } = await person.client.list('/api/projects')
+    for (const { id } of items.slice(0, 2)) {
+      const task = await person.client.post('/api/tasks', { body: { projectId: id, title: `Draft of ${id}` } })
+      await person.client.post('/api/tasks', { body: { projectId: id, title: 'Later' } })
+      const body = { status: 'waiting_approval', draft_output: 'Hello' } as const
+      await person.client.patch('/api/tasks/{id}', { params: { id: task.id }, body })
+    }
+    await page.reload()
+    await page.getByRole('region', { name: '2 drafts wait for you' }).waitFor()
+    // Waiting, open, cost; a phone has no room for the last two.
+    await page.getByRole('row', { name: /Website Relaunch in spring 1 (2 \$0 )?(just|\d)/ }).waitFor()
     await inspect('console-projects')
+    await page.getByRole('link', { name: 'Begin with the oldest' }).click()
+    await page.getByRole('dialog', { name: `Draft of ${items[0]!.id}` }).waitFor()
+    await open('/projects', 'Projects')
     await page.getByRole('link', { name: 'Website' }).click()
-    await page.getByText('No tasks yet').waitFor()
+    await page.getByRole('button', { name: 'New task' }).waitFor()
   })
 
   it('are renamed, and deleted with what goes with them', async () => {

@@ -17,5 +17,15 @@ export const change = (
 /** A task as the platform has it. */
 export const read = ({ person }: Given, id: string) => person.client.get('/api/tasks/{id}', { params: { id } })
 
+/** The button by which a phone shows a column, and that cards are dropped on: `1 Done`. */
+export const columnButton = ({ page }: Given, name: string) =>
+  page.getByRole('group', { name: 'Column' }).getByRole('button', { name })
+
+/** Waits for a task in a column of the board; on a phone, after that was chosen. */
+export async function inColumn(given: Given, name: string, title: string): Promise<void> {
+  if (given.look.size === 'phone') await columnButton(given, name).click()
+  await column(given, name).getByRole('link', { name: title }).waitFor()
+}
+
 /** A column of the board. */
 export const column = ({ page }: Given, name: string) => page.getByRole('region', { name, exact: true })

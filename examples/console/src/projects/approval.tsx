@@ -1,22 +1,17 @@
-import { ActionButton, Empty, Panel, useAction } from '@turnpike/ui'
+import { ActionButton, Panel, useAction } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { DiffView } from './diff-view.js'
 import type { TaskFormProps } from './draft-form.js'
 import { CommentForm, DraftForm } from './draft-form.js'
 import { TaskError } from './task-changed.js'
 import type { Task } from './tasks.js'
-import { changeTask, commentField, draftField } from './tasks.js'
+import { changeTask, commentField, draftField, isDrafted } from './tasks.js'
 import { setUnsent, unsentOf } from './unsent.js'
 
 /** What a draft would change of the output; without an output, the draft. */
 function Draft({ task: { draft_output: draft, output } }: { task: Task }) {
-  if (draft === null)
-    return (
-      <Empty title="No draft yet">
-        <p>An agent puts it here, or you write one.</p>
-      </Empty>
-    )
-  if (draft === output) return <p class="body muted">It is the output.</p>
+  if (draft === null) return <p class="body muted">There is no draft. Approving it marks the task as done.</p>
+  if (draft === output) return <p class="body muted">The draft is the output.</p>
   return (
     <div class="body">
       {output === null ? (
@@ -28,16 +23,65 @@ function Draft({ task: { draft_output: draft, output } }: { task: Task }) {
   )
 }
 
-/** The draft of a task beside its output, and what can be done with it. Approving makes the draft that is shown the output. */
-export function Approval(props: TaskFormProps) {
-  const { task, onChange, onShow } = props
-  const { id, draft_output, output, status, updated_at: version } = task
+/** Why there is no draft yet. @param agent who works on the task */
+const NoDraft = ({ status, agent }: { status: Task['status']; agent: string | undefined }) => {
+  const who = agent ?? 'Nobody'
+  if (status === 'running') return <>{who} works on it. The draft appears here.</>
+  if (status === 'failed') return <>It failed without a draft. Move it to Scheduled for another try.</>
+  return agent === undefined ? <>Nobody works on it. Write the draft yourself.</> : <>{who} has not begun yet.</>
+}
+
+interface ApprovalProps extends TaskFormProps {
+  /** Who works on the task. */
+  agent: string | undefined
+  /** Called with the task once it is approved. */
+  onApprove: (task: Task) => void
+}
+
+/** Approves a task, or sends it back. */
+function Decision(props: ApprovalProps) {
+  const { task, onApprove, onShow } = props
+  const { id, draft_output, updated_at: version } = task
   const approve = useAction(async () =>
-    onChange(await changeTask(task, { status: 'done', ...(draft_output !== null && { output: draft_output }) })),
+    onApprove(await changeTask(task, { status: 'done', ...(draft_output !== null && { output: draft_output }) })),
   )
+  if (unsentOf(commentField(id)) !== undefined) return <CommentForm {...props} />
+  return (
+    <>
+      <TaskError error={approve.error} task={task} onShow={onShow} />
+      <div class="row end">
+        <button type="button" onClick={() => setUnsent(commentField(id), { text: '', version })}>
+          Request changes
+        </button>
+        <ActionButton action={approve} class="primary" onClick={approve.run}>
+          {approve.busy ? 'Approving…' : 'Approve'}
+        </ActionButton>
+      </div>
+    </>
+  )
+}
+
+/** Puts a draft before the user who is to approve it. */
+function Send({ task, onChange, onShow }: ApprovalProps) {
   const send = useAction(async () => onChange(await changeTask(task, { status: 'waiting_approval' })))
-  const isToSend =
-    task.requires_user_approval && status !== 'waiting_approval' && draft_output !== null && draft_output !== output
+  return (
+    <>
+      <TaskError error={send.error} task={task} onShow={onShow} />
+      <div class="row end">
+        <ActionButton action={send} class="primary" onClick={send.run}>
+          {send.busy ? 'Sending…' : 'Send for approval'}
+        </ActionButton>
+      </div>
+    </>
+  )
+}
+
+/** What is asked of the user now: to approve the draft of a task, to send it for approval, or nothing. Approving makes the draft that is shown the output. */
+export function Approval(props: ApprovalProps) {
+  const { task, agent } = props
+  const { id, draft_output, status, updated_at: version } = task
+  const isWaiting = status === 'waiting_approval'
+  const write = (): void => setUnsent(draftField(id), { text: draft_output ?? '', version })
   if (unsentOf(draftField(id)) !== undefined)
     return (
       <Panel title="Draft">
@@ -46,44 +90,30 @@ export function Approval(props: TaskFormProps) {
         </div>
       </Panel>
     )
-  const isCommenting = unsentOf(commentField(id)) !== undefined
+  if (!isWaiting && !isDrafted(task))
+    return (
+      <div class="asked spread">
+        <span class="muted">
+          <NoDraft status={status} agent={agent} />
+        </span>
+        <button type="button" onClick={write}>
+          {draft_output === null ? 'Write a draft' : 'Edit draft'}
+        </button>
+      </div>
+    )
   return (
     <Panel
-      title={status === 'waiting_approval' ? 'Waiting for your approval' : 'Draft'}
+      title={isWaiting ? 'Waiting for your approval' : 'Draft'}
       actions={
-        <button type="button" onClick={() => setUnsent(draftField(id), { text: draft_output ?? '', version })}>
+        <button type="button" class="quiet" onClick={write}>
           {draft_output === null ? 'Write a draft' : 'Edit draft'}
         </button>
       }
     >
       <Draft task={task} />
-      {isToSend && (
-        <div class="foot stack">
-          <TaskError error={send.error} task={task} onShow={onShow} />
-          <div class="row end">
-            <ActionButton action={send} class="primary" onClick={send.run}>
-              {send.busy ? 'Sending…' : 'Send for approval'}
-            </ActionButton>
-          </div>
-        </div>
-      )}
-      {status === 'waiting_approval' && (
-        <div class="foot stack">
-          {isCommenting ? (
-            <CommentForm {...props} />
-          ) : (
-            <>
-              <TaskError error={approve.error} task={task} onShow={onShow} />
-              <div class="row end">
-                <button type="button" onClick={() => setUnsent(commentField(id), { text: '', version })}>
-                  Request changes
-                </button>
-                <ActionButton action={approve} class="primary" onClick={approve.run}>
-                  {approve.busy ? 'Approving…' : 'Approve'}
-                </ActionButton>
-              </div>
-            </>
-          )}
+      {(isWaiting || task.requires_user_approval) && (
+        <div class={`foot stack ${isWaiting ? 'decision' : ''}`}>
+          {isWaiting ? <Decision {...props} /> : <Send {...props} />}
         </div>
       )}
     </Panel>

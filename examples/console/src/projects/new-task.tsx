@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import type { Agent, Task } from './tasks.js'
 
-/** Makes a task. @param onMade called with it */
+/** Makes a task. The first agent of the team works on it, unless another is chosen. @param onMade called with it */
 export function NewTask({
   projectId,
   agents,
@@ -16,9 +16,9 @@ export function NewTask({
   onClose: () => void
 }) {
   const [requiresUserApproval, setApproval] = useState(true)
+  const [agent, setAgent] = useState(String(agents[0]?.id ?? ''))
   const make = useAction(async (fields: FormData) => {
     const description = textOf(fields, 'description')
-    const agent = textOf(fields, 'agent')
     const body = {
       projectId,
       title: textOf(fields, 'title'),
@@ -36,15 +36,15 @@ export function NewTask({
         <Field label="Description" hint="What is to be done, and what a good result has.">
           {(ids) => <textarea {...ids} name="description" rows={6} />}
         </Field>
-        <Field label="Agent">
+        <Field label="Agent" hint={agent === '' ? 'Nobody starts it. You can write its draft yourself.' : undefined}>
           {(ids) => (
-            <select {...ids} name="agent">
-              <option value="">Nobody</option>
+            <select {...ids} value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>
               {agents.map(({ id, name, role }) => (
                 <option key={id} value={id}>
                   {name}: {role}
                 </option>
               ))}
+              <option value="">Nobody</option>
             </select>
           )}
         </Field>

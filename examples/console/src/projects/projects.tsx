@@ -1,9 +1,11 @@
 import './projects.css'
 import type { Column } from '@turnpike/ui'
-import { Ago, Dialog, Empty, goTo, linkTo, Page, route, useNew } from '@turnpike/ui'
+import { Ago, count, Dialog, Empty, goTo, linkTo, NONE, Page, route, usd, useNew } from '@turnpike/ui'
 import { useBlocks, useReader } from '@turnpike/ui/markdown'
 import { turnpike } from '../turnpike.js'
 import { PagedTable, usePages } from '../use-pages.js'
+import type { Figures } from './project-figures.js'
+import { useFigures, WaitingForYou } from './project-figures.js'
 import type { Project } from './project-form.js'
 import { ProjectForm, teamName } from './project-form.js'
 import { ProjectPage } from './project.js'
@@ -22,21 +24,42 @@ function Description({ text }: { text: string }) {
   return <div class="small muted one-line">{words ?? text}</div>
 }
 
-const columns: Column<Project>[] = [
+/** @param figures of projects by id; a dash until they are there */
+const columnsOf = (figures: ReadonlyMap<string, Figures>): Column<Project>[] => [
   {
     name: 'Name',
-    cell: ({ id, name, color, description }) => (
+    cell: ({ id, name, color, description, team_type }) => (
       <>
         <div class="named">
           <Dot color={color} />
           <a href={linkTo(`/projects/${id}`)}>{name}</a>
         </div>
-        {description !== null && <Description text={description} />}
+        {description === null ? (
+          <div class="small muted">{teamName(team_type)}</div>
+        ) : (
+          <Description text={description} />
+        )}
       </>
     ),
   },
-  { name: 'Team', cell: ({ team_type }) => teamName(team_type) },
-  { name: 'Changed', number: true, cell: ({ updated_at }) => <Ago at={updated_at} /> },
+  {
+    name: 'Waiting',
+    number: true,
+    cell: ({ id }) => {
+      const waiting = figures.get(id)?.waiting.length
+      return waiting ? <span class="badge amber">{count(waiting)}</span> : (waiting ?? NONE)
+    },
+  },
+  { name: 'Open', number: true, cell: ({ id }) => figures.get(id)?.open ?? NONE },
+  {
+    name: 'Cost',
+    number: true,
+    cell: ({ id }) => {
+      const cost = figures.get(id)?.cost
+      return cost === undefined ? NONE : usd(cost)
+    },
+  },
+  { name: 'Changed', number: true, cell: ({ id, updated_at }) => <Ago at={figures.get(id)?.changed ?? updated_at} /> },
 ]
 
 const NewProject = ({ onClose }: { onClose: () => void }) => (
@@ -51,9 +74,13 @@ const NewProject = ({ onClose }: { onClose: () => void }) => (
   </Dialog>
 )
 
+const none: readonly Project[] = []
+
 function ProjectList() {
   const pages = usePages((page, signal) => turnpike.list('/api/projects', { query: page, signal }))
   const [isMaking, setMaking] = useNew('New project')
+  const projects = pages.value?.items ?? none
+  const figures = useFigures(projects)
   return (
     <Page
       title="Projects"
@@ -63,15 +90,19 @@ function ProjectList() {
         </button>
       }
     >
-      <section class="panel" aria-label="Projects">
+      <WaitingForYou projects={projects} figures={figures} />
+      <section class="panel project-list" aria-label="Projects">
         <PagedTable
           caption="Projects"
-          columns={columns}
+          columns={columnsOf(figures)}
           pages={pages}
           name="project"
           empty={
             <Empty title="No projects yet" shape="rows">
-              <p>Make one with New project. It has a team of agents, a board of tasks, and a conversation.</p>
+              <p>A project has a team of agents, a board of tasks for them, and a conversation.</p>
+              <button type="button" class="primary" onClick={() => setMaking(true)}>
+                Make the first project
+              </button>
             </Empty>
           }
         />

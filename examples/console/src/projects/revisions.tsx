@@ -1,11 +1,13 @@
 import type { Schemas } from '@turnpike/client'
 import type { Column } from '@turnpike/ui'
-import { count, Empty, Field, Loaded, NONE, Panel, Table, time, usd, useData } from '@turnpike/ui'
+import { count, ErrorNotice, Field, NONE, Panel, Table, time, usd, useData } from '@turnpike/ui'
+import { Markdown } from '@turnpike/ui/markdown'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { PagedList, useAgain, usePages } from '../use-pages.js'
 import { DiffView } from './diff-view.js'
 import type { Task } from './tasks.js'
+import { isDrafted } from './tasks.js'
 
 type Revision = Schemas['TaskRevision']
 
@@ -74,8 +76,17 @@ function Cost({ spend, revisions }: { spend: Schemas['TaskSpend']; revisions: re
   return <Table caption="What the task cost" columns={columns} rows={rows} rowKey={({ id }) => id} />
 }
 
-/** The revisions of a task, and what they cost. */
-export function Revisions({ task: { id, updated_at } }: { task: Task }) {
+/** The draft of a task that is done, where another text became the output. */
+const OldDraft = ({ text }: { text: string }) => (
+  <details class="body">
+    <summary>A draft that did not become the output</summary>
+    <Markdown text={text} />
+  </details>
+)
+
+/** The revisions of a task, and what they cost; nothing of what there is not yet. */
+export function Revisions({ task }: { task: Task }) {
+  const { id, updated_at } = task
   const params = { id }
   const pages = usePages(
     (page, signal) => turnpike.list('/api/tasks/{id}/revisions', { params, query: page, signal }),
@@ -83,42 +94,28 @@ export function Revisions({ task: { id, updated_at } }: { task: Task }) {
   )
   useAgain(pages, updated_at)
   const spend = useData((signal) => turnpike.get('/api/tasks/{id}/spend', { params, signal }), [id, updated_at])
+  const oldDraft = task.status === 'done' && isDrafted(task) ? task.draft_output : null
+  const isRevised = (pages.value?.items.length ?? 0) > 1
+  const isPaid = (spend.value?.requests ?? 0) > 0
   return (
     <>
-      <Panel title="Revisions">
-        <PagedList
-          pages={pages}
-          name="revision"
-          empty={
-            <Empty title="No revisions yet">
-              <p>There is one for each output that the task had.</p>
-            </Empty>
-          }
-        >
-          {(revisions) =>
-            revisions.length > 1 ? (
-              <Compare revisions={revisions} />
-            ) : (
-              <p class="body muted">It is the output. Once there is another one, you can compare them here.</p>
-            )
-          }
-        </PagedList>
-      </Panel>
-      <Panel title="Cost">
-        <Loaded data={spend}>
-          {(value) =>
-            value.requests === 0 ? (
-              <Empty title="It has cost nothing">
-                <p>
-                  Gateway requests with the header <code>X-Task-ID: {id}</code> count for it.
-                </p>
-              </Empty>
-            ) : (
-              <Cost spend={value} revisions={pages.value?.items ?? []} />
-            )
-          }
-        </Loaded>
-      </Panel>
+      {(isRevised || oldDraft !== null) && (
+        <Panel title="Revisions">
+          {oldDraft !== null && <OldDraft text={oldDraft} />}
+          {isRevised && (
+            <PagedList pages={pages} name="revision" empty={null}>
+              {(revisions) => <Compare revisions={revisions} />}
+            </PagedList>
+          )}
+        </Panel>
+      )}
+      <ErrorNotice error={pages.error} again={pages.again} />
+      <ErrorNotice error={spend.error} again={spend.again} />
+      {spend.value && isPaid && (
+        <Panel title="Cost" actions={<b class="cost number">{usd(spend.value.cost_usd)}</b>}>
+          <Cost spend={spend.value} revisions={pages.value?.items ?? []} />
+        </Panel>
+      )}
     </>
   )
 }

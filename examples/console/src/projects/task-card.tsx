@@ -1,43 +1,78 @@
-import { Ago, linkTo, route } from '@turnpike/ui'
-import { useState } from 'preact/hooks'
+import './task-card.css'
+import { Ago, Icon, icons, linkTo, route } from '@turnpike/ui'
 import { MoveMenu } from './move-menu.js'
-import { TaskError } from './task-changed.js'
-import type { Agent, Task } from './tasks.js'
+import { Avatar } from './task-avatar.js'
+import type { Agent, Task, TaskStatus } from './tasks.js'
 import { agentOf } from './tasks.js'
 
 /** The id of the link to a task on the board. */
 export const cardId = (taskId: string): string => `task-${taskId}`
 
-/** A task on the board: its title opens it. */
-export function TaskCard({
-  task,
-  agents,
-  onMove,
-  onReload,
-}: {
-  task: Task
+/** The link that opens a task beside what is shown. */
+export const taskLink = (taskId: string): string =>
+  linkTo(route.value.path, { ...Object.fromEntries(route.value.query), task: taskId })
+
+/** What cards and rows of tasks do. */
+export interface CardActions {
   agents: readonly Agent[]
-  onMove: (task: Task) => void
-  onReload: () => void
-}) {
-  const [error, setError] = useState<unknown>()
-  const notes = [
-    agentOf(task, agents),
-    task.requires_user_approval && task.status !== 'done' && 'needs your approval',
-  ].filter(Boolean)
+  /** Ids of the tasks that are selected. */
+  selected: ReadonlySet<string>
+  /** Selects a task, or no more. */
+  select: (id: string) => void
+  move: (task: Task, status: TaskStatus) => void
+  /** Whether the platform is moving it. */
+  isMoving: (id: string) => boolean
+}
+
+/** Selects a task. It is no tab stop: the X key of the card does the same. */
+export const Pick = ({ task, selected, select }: { task: Task } & CardActions) => (
+  <input
+    type="checkbox"
+    class="pick"
+    tabIndex={-1}
+    aria-label={`Select “${task.title}”`}
+    checked={selected.has(task.id)}
+    onChange={() => select(task.id)}
+  />
+)
+
+/** A task on the board. All of it opens the task; its title is the tab stop. @param isTaken whether it is being moved by hand */
+export function TaskCard({ task, isTaken, ...actions }: { task: Task; isTaken: boolean } & CardActions) {
+  const { agents, selected, move, isMoving } = actions
+  const agent = agentOf(task, agents)
   return (
-    <li class="card">
-      <a id={cardId(task.id)} class="break clamp" href={linkTo(route.value.path, { task: task.id })}>
+    <article class={`card ${selected.has(task.id) ? 'selected' : ''} ${isTaken ? 'taken' : ''}`} data-task={task.id}>
+      <Pick task={task} {...actions} />
+      <a
+        id={cardId(task.id)}
+        class="break clamp"
+        href={taskLink(task.id)}
+        draggable={false}
+        title={task.title}
+        aria-keyshortcuts="Space X M"
+      >
         {task.title}
       </a>
-      {notes.length > 0 && <span class="small muted">{notes.join(' · ')}</span>}
-      <div class="spread">
-        <span class="small muted number">
+      <div class="card-foot small muted">
+        <Avatar name={agent} />
+        <span class="card-agent">{agent ?? 'Nobody'}</span>
+        {task.requires_user_approval && task.status !== 'done' && (
+          <span class="approval" title="Needs your approval">
+            <Icon icon={icons.Approval} size={14} />
+            <span class="visually-hidden">needs your approval</span>
+          </span>
+        )}
+        <span class="number nowrap">
           <Ago at={task.updated_at} />
         </span>
-        <MoveMenu task={task} onMove={onMove} onError={setError} />
+        <MoveMenu
+          tasks={[task]}
+          name={`“${task.title}”`}
+          busy={isMoving(task.id)}
+          isInCard
+          onMove={(status) => move(task, status)}
+        />
       </div>
-      <TaskError error={error} task={task} onShow={onReload} />
-    </li>
+    </article>
   )
 }

@@ -1,13 +1,16 @@
-import { Ago, Copy, Dialog, Loaded, Panel, Status, useData } from '@turnpike/ui'
+import { Ago, Copy, Dialog, Empty, Icon, icons, Loaded, Panel, Status, toast, useData } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { Approval } from './approval.js'
 import { MoveMenu } from './move-menu.js'
 import { Revisions } from './revisions.js'
-import { TaskChanged, TaskError } from './task-changed.js'
+import { Avatar } from './task-avatar.js'
+import { TaskChanged } from './task-changed.js'
+import { useMoves } from './task-moves.js'
+import { NextWaiting } from './task-waiting.js'
 import type { Agent, Task } from './tasks.js'
-import { agentOf, columnOf, newest } from './tasks.js'
+import { agentOf, changeTask, columnOf, isDrafted, newest } from './tasks.js'
 
 /** How often it is asked whether somebody else has changed the task. */
 const POLL_MS = 5_000
@@ -32,6 +35,32 @@ function Watch({ task, onShow }: { task: Task; onShow: () => void }) {
   return <TaskChanged task={state.value} onAction={onShow} />
 }
 
+/** Who works on the task, whether somebody has to approve it, and since when. */
+const About = ({ task, agents }: { task: Task; agents: readonly Agent[] }) => {
+  const agent = agentOf(task, agents)
+  const isToApprove = task.requires_user_approval && task.status !== 'done' && task.status !== 'waiting_approval'
+  return (
+    <p class="about small muted">
+      <span>
+        <Avatar name={agent} />
+        {agent ?? 'Nobody'}
+      </span>
+      {isToApprove && (
+        <span>
+          <Icon icon={icons.Approval} size={14} />
+          Needs your approval
+        </span>
+      )}
+      <span>
+        Made <Ago at={task.created_at} />
+      </span>
+      <span>
+        Changed <Ago at={task.updated_at} />
+      </span>
+    </p>
+  )
+}
+
 function Content({
   task,
   agents,
@@ -44,21 +73,44 @@ function Content({
   onShow: () => void
 }) {
   const { name, tone } = columnOf(task.status)
-  const [error, setError] = useState<unknown>()
   const [message, setMessage] = useState('')
   const status = useRef<HTMLDivElement>(null)
-  const changed = (next: Task): void => {
-    setMessage(next.status === task.status ? 'Saved.' : `It is now “${columnOf(next.status).name}”.`)
+  /** @param told what is said of it here, where nothing else does */
+  const changed = (next: Task, told = ''): void => {
+    setMessage(told)
     onChange(next)
     // What had the focus may be gone.
-    status.current!.focus()
+    status.current?.focus()
   }
   const show = (): void => {
     status.current!.focus()
     onShow()
   }
-  const { output, draft_output: draft } = task
-  const isDrafted = draft !== null && draft !== output
+  const moves = useMoves({ onMove: (next) => changed(next), onReload: show })
+  const approved = (next: Task): void => {
+    changed(next)
+    const undo = (): void => {
+      changeTask(next, { status: task.status, output: task.output }).then(
+        (undone) => changed(undone),
+        ({ message }: Error) => toast(`The approval stands. ${message}`, { tone: 'bad' }),
+      )
+    }
+    toast(`“${task.title}” is approved.`, { action: { label: 'Undo', run: undo } })
+  }
+  const isDone = task.status === 'done'
+  const approval = (
+    <Approval
+      task={task}
+      agent={agentOf(task, agents)}
+      onChange={(next) =>
+        changed(next, next.status === task.status ? 'Saved.' : `It is now “${columnOf(next.status).name}”.`)
+      }
+      onApprove={approved}
+      onShow={show}
+      onCancel={() => status.current!.focus()}
+    />
+  )
+  const output = (!isDrafted(task) || isDone) && <Text title="Output" text={task.output} />
   return (
     <>
       <div class="spread">
@@ -70,23 +122,24 @@ function Content({
         </div>
         <div class="row">
           <Copy text={task.id} label="Copy id" class="quiet" />
-          <MoveMenu task={task} onMove={changed} onError={setError} />
+          <MoveMenu
+            tasks={[task]}
+            name={`“${task.title}”`}
+            busy={moves.pending[task.id] !== undefined}
+            onMove={(status) => moves.move([task], status)}
+          />
         </div>
       </div>
-      <TaskError error={error} task={task} onShow={show} />
       <Watch task={task} onShow={show} />
-      <p class="small muted">
-        {agentOf(task, agents) ?? 'No agent'} ·{' '}
-        {task.requires_user_approval ? 'needs your approval' : 'needs no approval'} · made <Ago at={task.created_at} />{' '}
-        · changed <Ago at={task.updated_at} />
-      </p>
-      {task.description !== null && <Markdown text={task.description} />}
-      <Text title="Your comment" text={task.review_comments} />
-      {(isDrafted || task.status !== 'done') && (
-        <Approval task={task} onChange={changed} onShow={show} onCancel={() => status.current!.focus()} />
-      )}
-      {!isDrafted && <Text title="Output" text={output} />}
+      {isDone && <NextWaiting task={task} />}
+      <About task={task} agents={agents} />
+      {task.status === 'scheduled' && <Text title="Your comment" text={task.review_comments} />}
+      {isDone ? (output ?? <Empty title="It is done, without an output" />) : approval}
+      {!isDone && output}
+      <Text title="Description" text={task.description} />
+      {task.status !== 'scheduled' && <Text title="Your comment" text={task.review_comments} />}
       <Revisions task={task} />
+      {moves.question}
     </>
   )
 }

@@ -11,16 +11,18 @@ export type Agent = Schemas['Agent']
 export interface Column {
   status: TaskStatus
   name: string
+  /** The name where there is little room. */
+  short: string
   tone: Tone
 }
 
 /** The columns of the board. */
 export const columns: readonly Column[] = [
-  { status: 'scheduled', name: 'Scheduled', tone: 'off' },
-  { status: 'running', name: 'Running', tone: 'busy' },
-  { status: 'waiting_approval', name: 'Waiting for approval', tone: 'warn' },
-  { status: 'done', name: 'Done', tone: 'good' },
-  { status: 'failed', name: 'Failed', tone: 'bad' },
+  { status: 'scheduled', name: 'Scheduled', short: 'Scheduled', tone: 'off' },
+  { status: 'running', name: 'Running', short: 'Running', tone: 'busy' },
+  { status: 'waiting_approval', name: 'Waiting for approval', short: 'Waiting', tone: 'warn' },
+  { status: 'done', name: 'Done', short: 'Done', tone: 'good' },
+  { status: 'failed', name: 'Failed', short: 'Failed', tone: 'bad' },
 ]
 
 export const columnOf = (status: TaskStatus): Column => columns.find((one) => one.status === status)!
@@ -30,9 +32,25 @@ export function agentOf({ assigned_agent_id: id }: Task, agents: readonly Agent[
   return id === null ? undefined : (agents.find((one) => one.id === id)?.name ?? `Agent ${id}`)
 }
 
+/** Whether a task has a draft that is not its output. */
+export const isDrafted = ({ draft_output, output }: Task): boolean => draft_output !== null && draft_output !== output
+
 /** What a task is now, of two times that it was read. No two changes of a task have the same time. */
 export const newest = (a: Task, b: Task | undefined): Task =>
   b && b.id === a.id && b.updated_at > a.updated_at ? b : a
+
+/** Tasks of a project as they were read, newest first, with those that were made or changed in this page since. */
+export function merged(
+  projectId: string,
+  tasks: readonly Task[],
+  changed: Readonly<Record<string, Task>>,
+): readonly Task[] {
+  const known = new Set(tasks.map(({ id }) => id))
+  const made = Object.values(changed).filter(({ id, project_id }) => project_id === projectId && !known.has(id))
+  const current = tasks.map((task) => newest(task, changed[task.id]))
+  // Ids begin with the time.
+  return made.length === 0 ? current : [...made, ...current].toSorted((a, b) => (a.id < b.id ? 1 : -1))
+}
 
 /** What is typed for a task, as fields of unsent.ts. */
 export const draftField = (id: string): string => `draft of ${id}`

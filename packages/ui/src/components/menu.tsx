@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Open } from '../icons.js'
 import { Icon } from './icon.js'
 
@@ -14,6 +14,8 @@ export type MenuOption<T extends string> = readonly [option: T, shown: Component
  * @param name what it is a menu of, for screen readers
  * @param busy whether what was chosen is running; default no
  * @param class of the button; default `quiet`
+ * @param hasArrow whether the button shows that it opens something; default yes
+ * @param tabIndex of the button; default 0
  * @param onOpen called before it is shown
  */
 export function Menu<T extends string>({
@@ -21,6 +23,8 @@ export function Menu<T extends string>({
   name,
   busy = false,
   class: className = 'quiet',
+  hasArrow = true,
+  tabIndex = 0,
   options,
   onOpen,
   onChoose,
@@ -29,6 +33,8 @@ export function Menu<T extends string>({
   name: string
   busy?: boolean
   class?: string
+  hasArrow?: boolean
+  tabIndex?: number
   options: readonly MenuOption<T>[]
   onOpen?: () => void
   onChoose: (option: T) => void
@@ -50,6 +56,9 @@ export function Menu<T extends string>({
     style.bottom = fits ? 'auto' : `${innerHeight - top}px`
   }
   const itemsOf = (): HTMLElement[] => [...list.current!.querySelectorAll<HTMLElement>('[role=menuitem]')]
+  useEffect(() => {
+    if (isOpen) itemsOf()[0]?.focus()
+  }, [isOpen])
   const move = (event: KeyboardEvent): void => {
     const items = itemsOf()
     const at = items.indexOf(document.activeElement as HTMLElement)
@@ -66,6 +75,7 @@ export function Menu<T extends string>({
         ref={button}
         type="button"
         class={className}
+        tabIndex={tabIndex}
         aria-label={name}
         aria-haspopup="menu"
         aria-expanded={isOpen}
@@ -74,7 +84,7 @@ export function Menu<T extends string>({
         popovertarget={busy ? undefined : id}
       >
         {label}
-        <Icon icon={Open} size={14} />
+        {hasArrow && <Icon icon={Open} size={14} />}
       </button>
       <div
         ref={list}
@@ -87,33 +97,30 @@ export function Menu<T extends string>({
           if (event.newState === 'open') onOpen?.()
           place()
         }}
-        onToggle={(event) => {
-          const opens = event.newState === 'open'
-          setOpen(opens)
-          if (opens) itemsOf()[0]?.focus()
-        }}
+        onToggle={(event) => setOpen(event.newState === 'open')}
         onKeyDown={move}
       >
-        {options.map(([option, shown, href]) => {
-          const item = {
-            key: option,
-            role: 'menuitem',
-            tabIndex: -1,
-            onClick: () => {
-              list.current!.hidePopover()
-              onChoose(option)
-            },
-          } as const
-          return href === undefined ? (
-            <button {...item} type="button" class="quiet">
-              {shown}
-            </button>
-          ) : (
-            <a {...item} class="button quiet" href={href}>
-              {shown}
-            </a>
-          )
-        })}
+        {isOpen &&
+          options.map(([option, shown, href]) => {
+            const item = {
+              key: option,
+              role: 'menuitem',
+              tabIndex: -1,
+              onClick: () => {
+                list.current!.hidePopover()
+                onChoose(option)
+              },
+            } as const
+            return href === undefined ? (
+              <button {...item} type="button" class="quiet">
+                {shown}
+              </button>
+            ) : (
+              <a {...item} class="button quiet" href={href}>
+                {shown}
+              </a>
+            )
+          })}
       </div>
     </>
   )
