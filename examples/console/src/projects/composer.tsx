@@ -10,14 +10,11 @@ export function Composer({
   projectId,
   conversation: { isWriting, edited, send },
   stopping,
-  onAskAgain,
   children,
 }: {
   projectId: string
   conversation: Conversation
   stopping: Action<[]>
-  /** Absent where there is nothing to answer again. */
-  onAskAgain: (() => void) | undefined
   /** What stands above it. */
   children: ComponentChildren
 }) {
@@ -53,32 +50,27 @@ export function Composer({
           </button>
         </p>
       )}
-      <textarea
-        ref={area}
-        aria-label="Message"
-        aria-describedby="composer-hint"
-        placeholder="Ask about the project"
-        rows={Math.min(8, Math.max(2, text.split('\n').length))}
-        value={text}
-        onInput={(event) => setUnsent(field, { text: event.currentTarget.value })}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape' && isChange) giveUp()
-          // An input method takes Enter for itself.
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
-          event.preventDefault()
-          event.currentTarget.form!.requestSubmit()
-        }}
-      />
-      <div class="spread">
-        <span id="composer-hint" class="small muted">
-          Enter sends, Shift + Enter makes a new line.
-        </span>
-        <div class="row">
-          {onAskAgain && (
-            <button type="button" onClick={onAskAgain}>
-              Ask again
-            </button>
-          )}
+      <div class="composer-box">
+        <textarea
+          ref={area}
+          aria-label="Message"
+          aria-describedby="composer-hint"
+          placeholder="Ask about the project"
+          rows={Math.min(8, Math.max(2, text.split('\n').length))}
+          value={text}
+          onInput={(event) => setUnsent(field, { text: event.currentTarget.value })}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape' && isChange) giveUp()
+            // An input method takes Enter for itself.
+            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+            event.preventDefault()
+            event.currentTarget.form!.requestSubmit()
+          }}
+        />
+        <div class="composer-foot">
+          <span id="composer-hint" class="small muted">
+            Enter sends, Shift + Enter makes a new line.
+          </span>
           {isWriting.value ? (
             <button
               key="stop"

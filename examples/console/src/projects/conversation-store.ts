@@ -11,8 +11,8 @@ type Chunk = Schemas['ChatChunk']
 /** Messages of a page. */
 const PER_PAGE = 30
 
-/** Milliseconds between two changes of a reply: tokens come faster than a page with a long text can be laid out. */
-const SHOW_MS = 50
+/** Milliseconds between two changes of a reply: tokens come faster than a page can be laid out, and a long text takes longer. */
+const showMs = (length: number): number => Math.min(200, 50 + length / 1_000)
 
 /** Milliseconds after which a reply is read again that is being written, and is not streamed to this page. */
 const POLL_MS = 1_000
@@ -200,7 +200,7 @@ function createConversation(projectId: string): Conversation {
         if (!content && !reasoning_content) continue
         written += content ?? ''
         thinking += reasoning_content ?? ''
-        timer ??= setTimeout(show, SHOW_MS)
+        timer ??= setTimeout(show, showMs(written.length))
       }
     } catch (error) {
       failed = { error }

@@ -5,9 +5,9 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
 import { Composer } from './composer.js'
-import type { Conversation as Store, Outcome } from './conversation-store.js'
+import type { Conversation as Store, Message as MessageOf, Outcome } from './conversation-store.js'
 import { conversationOf, messageField } from './conversation-store.js'
-import { Message, MessageBeingWritten } from './message.js'
+import { Message } from './message.js'
 import { Spend } from './spend.js'
 import { setUnsent } from './unsent.js'
 
@@ -37,6 +37,15 @@ const OutcomeNotice = ({ outcome: { kind, error } }: { outcome: Outcome }) => (
 /** The reply that is being written: for this page, else for another one. */
 const replyOf = ({ messages, reply }: Store): { text: string } | undefined =>
   reply.value ?? messages.value?.findLast(({ state }) => state === 'running')
+
+/** The messages, with the reply that is streamed to this page as the last one. */
+function shownOf({ messages, reply }: Store): readonly MessageOf[] {
+  const [all, streamed] = [messages.value ?? [], reply.value]
+  if (!streamed) return all
+  const { id = 'reply', text, thinking } = streamed
+  const message = { id, role: 'assistant', text, thinking, timestamp: '', state: 'running' } as const
+  return [...all.filter((one) => one.id !== id), message]
+}
 
 /** Tells screen readers of a reply: what is new every few seconds, not every word. */
 function LiveRegion({ conversation }: { conversation: Store }) {
@@ -90,7 +99,7 @@ export function Conversation({ projectId }: { projectId: string }) {
   }, [ended])
 
   const all = messages.value
-  const streamed = reply.value
+  const shown = shownOf(conversation)
   const thread = useRef<HTMLDivElement>(null)
   const [isAtEnd, setAtEnd] = useState(true)
   const toEnd = (): void => thread.current!.scrollTo(0, thread.current!.scrollHeight)
@@ -106,7 +115,7 @@ export function Conversation({ projectId }: { projectId: string }) {
       <header>
         <Spend name="Conversation" data={spend} />
         {all && all.length > 0 && !isWriting.value && (
-          <ConfirmButton action={clearing} label="Clear" busy="Clearing…" title="Clear the conversation?">
+          <ConfirmButton action={clearing} label="Clear" busy="Clearing…" title="Clear the conversation?" class="quiet">
             <p>All messages are removed for good, for the assistant too. What they cost stays in your usage.</p>
           </ConfirmButton>
         )}
@@ -134,9 +143,12 @@ export function Conversation({ projectId }: { projectId: string }) {
             Loading…
           </p>
         )}
-        {all?.length === 0 && !streamed && (
+        {all && shown.length === 0 && (
           <Empty title="No messages yet">
-            <p>Ask something below. The answer is made from the last 100 messages, and costs what its tokens cost.</p>
+            <p>
+              Ask something below. The assistant sees the last 100 messages, and its answers cost what their tokens
+              cost.
+            </p>
           </Empty>
         )}
         {earlier.value !== undefined && (
@@ -147,25 +159,21 @@ export function Conversation({ projectId }: { projectId: string }) {
           </div>
         )}
         <ol class="messages" aria-label="Messages">
-          {all?.map((message) =>
-            message.id === streamed?.id ? null : message.state === 'running' ? (
-              <MessageBeingWritten key={message.id} text={message.text} thinking={message.thinking} />
-            ) : (
-              <Message
-                key={message.id}
-                message={message}
-                onEdit={
-                  message.role === 'user'
-                    ? () => {
-                        edited.value = message.text
-                        setUnsent(messageField(projectId, message.text), { text: message.text })
-                      }
-                    : undefined
-                }
-              />
-            ),
-          )}
-          {streamed && <MessageBeingWritten text={streamed.text} thinking={streamed.thinking} />}
+          {shown.map((message, i) => (
+            <Message
+              key={message.id}
+              message={message}
+              onEdit={
+                message.role === 'user'
+                  ? () => {
+                      edited.value = message.text
+                      setUnsent(messageField(projectId, message.text), { text: message.text })
+                    }
+                  : undefined
+              }
+              onAskAgain={canAsk && i === shown.length - 1 ? () => ask(true) : undefined}
+            />
+          ))}
         </ol>
         {ended && !isWriting.value && (
           <div class="body stack">
@@ -174,12 +182,7 @@ export function Conversation({ projectId }: { projectId: string }) {
         )}
       </div>
       <LiveRegion conversation={conversation} />
-      <Composer
-        projectId={projectId}
-        conversation={conversation}
-        stopping={stopping}
-        onAskAgain={canAsk ? () => ask(true) : undefined}
-      >
+      <Composer projectId={projectId} conversation={conversation} stopping={stopping}>
         {!isAtEnd && (
           <div class="to-end">
             <button type="button" onClick={toEnd}>
