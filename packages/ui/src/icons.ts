@@ -15,6 +15,7 @@ export {
   List as Requests,
   LoaderCircle as Busy,
   Moon as Dark,
+  Paperclip as Attach,
   Plug as Providers,
   Route as Routing,
   Sun as Light,

@@ -1,3 +1,4 @@
+import { bytes } from '@turnpike/ui'
 import type { UserFile } from './file-drawer.js'
 
 /** What a file can be shown as. */
@@ -25,3 +26,16 @@ export function kindOf({
 
 /** Whether this server has the bytes of a file: pages read nothing from others. */
 export const isHere = ({ url }: UserFile): boolean => new URL(url).origin === location.origin
+
+/** The limits of the platform for what is attached to a message, in bytes; a file of a text is read as tokens. */
+const MOST_ATTACHED = { bytes: 8_000_000, textBytes: 400_000 }
+
+/** Why a file cannot be attached to a message; undefined where it can, as far as its type and its name tell. */
+export function attachFault(file: Pick<UserFile, 'mime_type' | 'display_name' | 'size_bytes'>): string | undefined {
+  const kind = kindOf(file)
+  const isPdf = file.mime_type === 'application/pdf'
+  if ((!kind && !isPdf) || file.mime_type === 'image/avif') return 'No model reads this kind of file.'
+  const isText = kind === 'text' || kind === 'markdown'
+  const most = isText ? MOST_ATTACHED.textBytes : MOST_ATTACHED.bytes
+  return file.size_bytes > most ? `It is larger than ${bytes(most)}.` : undefined
+}

@@ -9,6 +9,7 @@ import { PagedTable, useAgain, usePages } from '../use-pages.js'
 import type { UserFile } from './file-drawer.js'
 import { FileDrawer } from './file-drawer.js'
 import { UploadList } from './upload-list.js'
+import { useDrop } from './use-drop.js'
 import { ended, forgetUploaded, isUploading, upload, uploaded } from './uploads.js'
 
 /** How much of the user's space is used. */
@@ -90,34 +91,16 @@ function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: n
 const sayUploaded = ([first, ...more]: readonly UserFile[]): string | undefined =>
   first && (more.length === 0 ? `${first.display_name} is uploaded.` : `${more.length + 1} files are uploaded.`)
 
-const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false
-
 export function Files() {
   const isTrash = route.value.query.get('show') === 'trash'
   const input = useRef<HTMLInputElement>(null)
-  const [isOver, setOver] = useState(false)
+  const { isOver, handlers } = useDrop(upload)
   const { count, notice, onChange, clearNotice } = useChanges()
   const changes = count + ended.value
   const said = isUploading.value ? undefined : sayUploaded(uploaded.value)
   useEffect(() => () => forgetUploaded(), [])
   return (
-    <div
-      class={isOver ? 'over' : ''}
-      onDragOver={(event) => {
-        if (!hasFiles(event)) return
-        event.preventDefault()
-        setOver(true)
-      }}
-      onDragLeave={(event) => {
-        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false)
-      }}
-      onDrop={(event) => {
-        if (!hasFiles(event)) return
-        event.preventDefault()
-        setOver(false)
-        upload(event.dataTransfer!.files)
-      }}
-    >
+    <div class={isOver ? 'over' : ''} {...handlers}>
       {isOver && <p class="drop-hint">Drop to upload</p>}
       <Page
         title="Files"

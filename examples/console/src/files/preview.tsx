@@ -6,7 +6,7 @@ import { isHere, kindOf, MOST_SHOWN } from './file-kinds.js'
 import type { UserFile } from './file-drawer.js'
 
 /** Reads what is shown of a file: as a blob, since its URL lets anybody read it who sees it. */
-async function readShown({ url }: UserFile, most: number, signal: AbortSignal): Promise<Blob> {
+export async function readShown({ url }: UserFile, most: number, signal: AbortSignal): Promise<Blob> {
   const response = await fetch(url, { headers: { range: `bytes=0-${most - 1}` }, signal })
   // An empty file has no such range.
   if (response.status === 416) return new Blob([])
@@ -15,7 +15,7 @@ async function readShown({ url }: UserFile, most: number, signal: AbortSignal): 
 }
 
 /** A URL of a blob, for as long as the component is there. */
-function useBlobUrl(blob: Blob | undefined): string | undefined {
+export function useBlobUrl(blob: Blob | undefined): string | undefined {
   const [url, setUrl] = useState<string>()
   useEffect(() => {
     if (!blob) return

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Action } from '@turnpike/ui'
-import type { Conversation } from './conversation-store.js'
+import { Attach, Attached } from './attachments.js'
+import { attaching, attachUploads } from './attaching.js'
+import type { Conversation } from './conversation-types.js'
 import { messageField } from './conversation-store.js'
 import { setUnsent, unsentOf } from './unsent.js'
 
@@ -20,7 +22,9 @@ export function Composer({
 }) {
   const area = useRef<HTMLTextAreaElement>(null)
   const field = messageField(projectId, edited.value)
-  const text = unsentOf(field)?.text ?? ''
+  const unsent = unsentOf(field)
+  const text = unsent?.text ?? ''
+  const isUploading = attaching.value.some((one) => one.field === field && one.fault === undefined)
   const isChange = edited.value !== undefined
   useEffect(() => {
     if (isChange) area.current!.focus()
@@ -35,7 +39,7 @@ export function Composer({
       class="composer"
       onSubmit={(event) => {
         event.preventDefault()
-        if (!isWriting.value) void send()
+        if (!isWriting.value && !isUploading) void send()
         area.current!.focus()
       }}
     >
@@ -51,6 +55,7 @@ export function Composer({
         </p>
       )}
       <div class="composer-box">
+        <Attached field={field} />
         <textarea
           ref={area}
           aria-label="Message"
@@ -58,7 +63,13 @@ export function Composer({
           placeholder="Ask about the project"
           rows={Math.min(8, Math.max(2, text.split('\n').length))}
           value={text}
-          onInput={(event) => setUnsent(field, { text: event.currentTarget.value })}
+          onInput={(event) => setUnsent(field, { ...unsent, text: event.currentTarget.value })}
+          onPaste={(event) => {
+            const files = event.clipboardData?.files
+            if (!files || files.length === 0) return
+            event.preventDefault()
+            attachUploads(field, files)
+          }}
           onKeyDown={(event) => {
             if (event.key === 'Escape' && isChange) giveUp()
             // An input method takes Enter for itself.
@@ -68,6 +79,7 @@ export function Composer({
           }}
         />
         <div class="composer-foot">
+          <Attach field={field} />
           <span id="composer-hint" class="small muted">
             Enter sends, Shift + Enter makes a new line.
           </span>
@@ -84,7 +96,7 @@ export function Composer({
               {stopping.busy ? 'Stopping…' : 'Stop'}
             </button>
           ) : (
-            <button key="send" class="primary" aria-disabled={text.trim() === ''}>
+            <button key="send" class="primary" aria-disabled={text.trim() === '' || isUploading}>
               Send
             </button>
           )}

@@ -3,10 +3,12 @@ import { untracked } from '@preact/signals'
 import { ActionButton, Confirm, Empty, ErrorNotice, Notice, useAction, useData } from '@turnpike/ui'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ConfirmButton } from '../confirm-button.js'
+import { useDrop } from '../files/use-drop.js'
 import { turnpike } from '../turnpike.js'
+import { attachUploads } from './attaching.js'
 import { Composer } from './composer.js'
-import type { Conversation as Store, Message as MessageOf, Outcome } from './conversation-store.js'
 import { conversationOf, messageField } from './conversation-store.js'
+import type { Conversation as Store, Message as MessageOf, Outcome } from './conversation-types.js'
 import { Message } from './message.js'
 import { Spend } from './spend.js'
 import { setUnsent } from './unsent.js'
@@ -98,6 +100,8 @@ export function Conversation({ projectId }: { projectId: string }) {
     if (ended) spend.again()
   }, [ended])
 
+  const { isOver, handlers } = useDrop((files) => attachUploads(messageField(projectId, edited.value), files))
+
   const all = messages.value
   const shown = shownOf(conversation)
   const thread = useRef<HTMLDivElement>(null)
@@ -111,7 +115,8 @@ export function Conversation({ projectId }: { projectId: string }) {
 
   const canAsk = !isWriting.value && all?.some(({ role }) => role === 'user')
   return (
-    <section class="panel conversation" aria-label="Conversation">
+    <section class={`panel conversation ${isOver ? 'over' : ''}`} aria-label="Conversation" {...handlers}>
+      {isOver && <p class="drop-hint">Drop to attach</p>}
       <header>
         <Spend name="Conversation" data={spend} />
         {all && all.length > 0 && !isWriting.value && (
@@ -146,8 +151,8 @@ export function Conversation({ projectId }: { projectId: string }) {
         {all && shown.length === 0 && (
           <Empty title="No messages yet">
             <p>
-              Ask something below. The assistant sees the last 100 messages, and its answers cost what their tokens
-              cost.
+              Ask something below. The assistant sees the last 100 messages with their files, and its answers cost what
+              their tokens cost.
             </p>
           </Empty>
         )}
@@ -167,7 +172,10 @@ export function Conversation({ projectId }: { projectId: string }) {
                 message.role === 'user'
                   ? () => {
                       edited.value = message.text
-                      setUnsent(messageField(projectId, message.text), { text: message.text })
+                      setUnsent(messageField(projectId, message.text), {
+                        text: message.text,
+                        attached: message.attachments,
+                      })
                     }
                   : undefined
               }

@@ -1,4 +1,5 @@
 import { Icon, icons } from '@turnpike/ui'
+import type { ComponentChildren } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
 
 /** Room that a menu needs below its button, in pixels, to be opened there. */
@@ -15,7 +16,7 @@ export function Menu<T extends string>({
   options,
   onChoose,
 }: {
-  label: string
+  label: ComponentChildren
   name: string
   busy: boolean
   options: readonly (readonly [T, string])[]
@@ -27,11 +28,13 @@ export function Menu<T extends string>({
   const [isOpen, setOpen] = useState(false)
 
   const place = (): void => {
-    const { right, top, bottom } = button.current!.getBoundingClientRect()
+    const { left, right, top, bottom } = button.current!.getBoundingClientRect()
     const { style } = list.current!
     const fits = bottom + ROOM < innerHeight
-    style.left = 'auto'
-    style.right = `${document.documentElement.clientWidth - right}px`
+    const width = document.documentElement.clientWidth
+    const isLeft = left + right < width
+    style.left = isLeft ? `${left}px` : 'auto'
+    style.right = isLeft ? 'auto' : `${width - right}px`
     style.top = fits ? `${bottom}px` : 'auto'
     style.bottom = fits ? 'auto' : `${innerHeight - top}px`
   }

@@ -1,5 +1,5 @@
 import { Ago, Copy, count, usd } from '@turnpike/ui'
-import type { Message } from './conversation-store.js'
+import type { Message } from './conversation-types.js'
 
 /** What a model thought before it wrote, folded. @param isRunning whether it thinks still */
 export const Thinking = ({ text, isRunning = false }: { text: string | undefined; isRunning?: boolean }) =>

@@ -1,5 +1,6 @@
 import { Markdown } from '@turnpike/ui/markdown'
-import type { Message as MessageOf } from './conversation-store.js'
+import { Attachments } from './attachments.js'
+import type { Message as MessageOf } from './conversation-types.js'
 import { MessageFoot, Thinking } from './message-parts.js'
 
 const names: Record<MessageOf['role'], string> = { user: 'You', assistant: 'Assistant', system: 'System' }
@@ -14,11 +15,12 @@ export function Message({
   onEdit?: (() => void) | undefined
   onAskAgain?: (() => void) | undefined
 }) {
-  const { role, text, thinking, state } = message
+  const { role, text, thinking, state, attachments } = message
   const isGrowing = state === 'running'
   return (
     <li class={`message ${role}`} aria-busy={isGrowing}>
       <b class={role === 'system' ? 'small muted' : 'visually-hidden'}>{names[role]}</b>
+      {attachments && <Attachments files={attachments} />}
       <div class="said">
         <Thinking text={thinking} isRunning={isGrowing && text === ''} />
         {text !== '' && <Markdown text={text} isGrowing={isGrowing} hasTools={false} />}
