@@ -1,3 +1,4 @@
+import './attachments.css'
 import { bytes, Dialog, Empty, Icon, icons } from '@turnpike/ui'
 import { useRef, useState } from 'preact/hooks'
 import { FileDrawer } from '../files/file-drawer.js'
