@@ -1,6 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { begun, piece } from '../faults/wire.js'
 import { needs, testAll } from '../support/needs.js'
+import { largePng } from '../support/large-png.js'
 import { rawUpstream } from '../support/raw-upstream.js'
 import { gate } from './console.js'
 import {
@@ -194,6 +195,61 @@ conversationSuite('the conversation of the console', upstream, (given) => {
     await composer(given()).fill('')
     await page.getByRole('button', { name: 'Copy' }).last().click()
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('A yellow house')
+  })
+
+  it('sends files that were uploaded, pasted, dropped and chosen, and shows them with their message', async () => {
+    const { page, person, inspect } = given()
+    await person.client.upload(new Blob(['a,b'], { type: 'text/csv' }), { name: 'toll.csv' })
+    await person.client.upload(new Blob(['x'], { type: 'application/zip' }), { name: 'all.zip' })
+    const { id } = await conversation(given())
+    await page.getByText('No messages yet').waitFor()
+    const gate = { name: 'gate.png', mimeType: 'image/png', buffer: largePng(64) }
+    await page.locator('.composer input[type=file]').setInputFiles([gate, { ...gate, name: 'no.exe', mimeType: 'a/b' }])
+    await page.getByText('No model reads this kind of file.').waitFor()
+    await page.getByRole('button', { name: 'Remove no.exe' }).click()
+    const dataTransfer = await page.evaluateHandle(`(() => {
+      const data = new DataTransfer()
+      data.items.add(new File(['dropped'], 'dropped.txt', { type: 'text/plain' }))
+      return data
+    })()`)
+    await page.locator('.thread').dispatchEvent('drop', { dataTransfer })
+    await page.evaluate(`(() => {
+      const clipboardData = new DataTransfer()
+      clipboardData.items.add(new File(['pasted'], 'pasted.txt', { type: 'text/plain' }))
+      document.querySelector('textarea').dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }))
+    })()`)
+    const toSend = page.getByRole('list', { name: 'Files to send' })
+    for (const name of ['dropped.txt', 'pasted.txt'])
+      await toSend.getByRole('button', { name: `Remove ${name}` }).waitFor()
+    await page.getByRole('button', { name: 'Attach files' }).click()
+    await page.getByRole('menuitem', { name: 'Choose from your files' }).click()
+    expect(await page.getByRole('checkbox', { name: 'all.zip' }).isDisabled()).toBe(true)
+    await page.getByRole('checkbox', { name: 'toll.csv' }).check()
+    await inspect('console-conversation-choose')
+    await page.getByRole('button', { name: 'Done' }).click()
+    await toSend.getByText('toll.csv').waitFor()
+    await composer(given()).fill('What is it?')
+    // They are kept with the text.
+    await page.reload()
+    await toSend.locator('img').waitFor()
+    expect(await composer(given()).inputValue()).toBe('What is it?')
+    await page.getByRole('button', { name: 'Remove pasted.txt' }).click()
+    await inspect('console-conversation-attach')
+    upstream.script = whole('A gate')
+    await composer(given()).press('Enter')
+    await messages(given()).getByText('A gate').waitFor()
+    expect(await toSend.count()).toBe(0)
+    const { messages: stored } = await person.client.get('/api/projects/{id}/conversation', { params: { id } })
+    const names = stored[0]!.attachments!.map(({ display_name }) => display_name)
+    expect(names.toSorted()).toEqual(['dropped.txt', 'gate.png', 'toll.csv'])
+    await messages(given()).locator('img').waitFor()
+    await messages(given()).getByRole('button', { name: 'toll.csv' }).click()
+    await page.getByRole('dialog', { name: 'toll.csv' }).getByText('a,b').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await toSend.getByText('gate.png').waitFor()
+    await composer(given()).press('Escape')
+    await inspect('console-conversation-attached')
   })
 
   it('folds thoughts, and scrolls only the messages', async () => {

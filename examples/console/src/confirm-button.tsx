@@ -8,24 +8,27 @@ import { useState } from 'preact/hooks'
  * @param label what it says, and the button of the question
  * @param busy what it says while the action is running
  * @param title the question; `children` say what follows
+ * @param class how the button looks; default `danger`
  */
 export function ConfirmButton({
   action,
   label,
   busy,
   title,
+  class: className = 'danger',
   children,
 }: {
   action: Action<[]>
   label: string
   busy: string
   title: string
+  class?: string
   children: ComponentChildren
 }) {
   const [isAsking, ask] = useState(false)
   return (
     <>
-      <ActionButton action={action} class="danger" onClick={() => ask(true)}>
+      <ActionButton action={action} class={className} onClick={() => ask(true)}>
         {action.busy ? busy : label}
       </ActionButton>
       {isAsking && (

@@ -69,7 +69,7 @@ describe('the defaults', () => {
     const user = (await createUser(kv, { email: 'ada@example.org' }))!
     const { id } = await operations.projects.create(user.id, { name: 'A' })
     for (let i = 0; i < 120; i++) await operations.conversations.send(user.id, id, { text: `${i}` })
-    const { chunks } = await operations.conversations.reply(user, id, 'last')
+    const { chunks } = await operations.conversations.reply(user, id, { message: { text: 'last' } })
     for await (const _ of chunks);
     const [messages] = asked as [ReplyRequest['messages']]
     expect([messages.length, messages[0], messages[99]]).toEqual([

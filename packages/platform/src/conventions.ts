@@ -138,6 +138,12 @@ export const TEXT_LENGTH = 1024 * 1024
 /** "Conversations (get, clear, send message): … payload not shown": the last messages of a conversation that a reply is made from. */
 export const REPLY_MESSAGES = 100
 
+/**
+ * Not shown: files of a message at most, and bytes of all files that are sent to a model for a reply; those of texts among them, which it reads as
+ * tokens.
+ */
+export const ATTACHED = { files: 10, bytes: 8_000_000, textBytes: 400_000 } as const
+
 /** Not shown: characters of a reply at most: more than models write, and a later reply is made from those before it. */
 export const REPLY_LENGTH = 1024 * 1024
 

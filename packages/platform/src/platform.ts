@@ -119,9 +119,10 @@ export type Operations = ReturnType<typeof operationsOf>
 const operationsOf = (parts: Parts, files: FilesOptions | undefined) => {
   const balances = balanceOperations(parts)
   const tokens = tokenOperations(parts)
+  const userFiles = files && fileOperations(parts, balances, files)
   return {
     /** Undefined without the option `files`. */
-    files: files && fileOperations(parts, balances, files),
+    files: userFiles,
     users: userOperations(parts, tokens),
     balances,
     keys: keyOperations(parts),
@@ -129,7 +130,7 @@ const operationsOf = (parts: Parts, files: FilesOptions | undefined) => {
     sessions: sessionOperations(parts),
     projects: projectOperations(parts, balances),
     tasks: taskOperations(parts),
-    conversations: conversationOperations(parts),
+    conversations: conversationOperations(parts, userFiles),
     results: resultOperations(parts),
     spend: spendOperations(parts),
   }

@@ -1,4 +1,4 @@
-import type { User } from '@turnpike/core'
+import type { ContentPart, User } from '@turnpike/core'
 import type { Project } from './schemas.js'
 
 /** What the next message of a conversation is made from. */
@@ -8,8 +8,8 @@ export interface ReplyRequest {
   conversation_id: string
   /** Models in order of preference, as far as the project's team names one. */
   models: string[]
-  /** The last messages of the conversation, oldest first; the last one is to be replied to. */
-  messages: { role: 'user' | 'assistant' | 'system'; content: string }[]
+  /** The last messages of the conversation, oldest first; the last one is to be replied to. One with files has parts: its text, then each file. */
+  messages: { role: 'user' | 'assistant' | 'system'; content: string | ContentPart[] }[]
   /** Aborted when the reply is stopped, takes too long, or is not wanted any more. That its reader leaves does not end it. */
   signal: AbortSignal
 }

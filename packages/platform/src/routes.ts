@@ -13,7 +13,7 @@ import {
   conversationReply,
   conversationSend,
   conversationStop,
-} from './operations/conversations.js'
+} from './operations/conversation-routes.js'
 import { keysCreate, keysList, keysRevoke, keysRotate, keysUpdate, keysUsage } from './operations/keys.js'
 import { endUsersList, endUsersRemove, endUsersUpdate } from './operations/end-users.js'
 import { projectsCreate, projectsGet, projectsList, projectsRemove, projectsUpdate } from './operations/projects.js'

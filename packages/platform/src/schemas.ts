@@ -256,12 +256,18 @@ export const MessageRole = v.picklist(['user', 'assistant', 'system'])
 export const ReplyState = v.picklist(['running', 'done', 'stopped', 'failed'])
 export type ReplyState = v.InferOutput<typeof ReplyState>
 
-/** spec.md, "Message". The fields after `timestamp` are those of replies, as far as they are known. */
+/** Not in spec.md: a file of the user that a message has, as it was when it was sent. */
+export const Attachment = v.object({ id, display_name: v.string(), mime_type: v.string(), size_bytes: count })
+export type Attachment = v.InferOutput<typeof Attachment>
+
+/** spec.md, "Message". The fields after `attachments` are those of replies, as far as they are known. */
 export const Message = v.object({
   id,
   role: MessageRole,
   text: v.string(),
   timestamp: time,
+  /** Of a message of the user. */
+  attachments: v.optional(v.array(Attachment)),
   state: v.optional(ReplyState),
   /** What the model thought, where it tells that. */
   thinking: v.optional(v.string()),

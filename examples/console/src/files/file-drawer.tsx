@@ -8,7 +8,8 @@ import {
   Facts,
   Field,
   Form,
-  textOf,
+  Icon,
+  icons,
   time,
   useAction,
   useData,
@@ -18,12 +19,9 @@ import type { OnChange, RowDrawerProps } from '../changes.js'
 import { RowDrawer } from '../changes.js'
 import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
+import { Preview } from './preview.js'
 
 export type UserFile = Schemas['UserFile']
-
-/** Pictures of the page's own origin; those of others are not loaded. */
-const isPicture = ({ mime_type, url }: UserFile): boolean =>
-  mime_type.startsWith('image/') && new URL(url).origin === location.origin
 
 const FileFacts = ({ file }: { file: UserFile }) => (
   <Facts
@@ -40,10 +38,14 @@ const FileFacts = ({ file }: { file: UserFile }) => (
 /** A file that is not in the trash. */
 function Details({ file, onChange }: { file: UserFile; onChange: OnChange }) {
   const params = { id: file.id }
+  const [name, setName] = useState(file.display_name)
   const [isPublic, setPublic] = useState(file.is_public)
-  const save = useAction(async (fields: FormData) => {
-    const displayName = textOf(fields, 'name')
-    await turnpike.patch('/api/user-files/{id}', { params, body: { displayName, isPublic } })
+  const save = useAction(async () => {
+    const { display_name } = await turnpike.patch('/api/user-files/{id}', {
+      params,
+      body: { displayName: name, isPublic },
+    })
+    setName(display_name)
     onChange()
   })
   const trash = useAction(async () => {
@@ -52,27 +54,41 @@ function Details({ file, onChange }: { file: UserFile; onChange: OnChange }) {
   })
   return (
     <>
-      {isPicture(file) && <img class="preview" src={file.url} alt={`Preview of ${file.display_name}`} />}
-      <Form action={save} label="Save" done="Saved.">
-        <Field label="Name">
-          {(ids) => <input {...ids} name="name" defaultValue={file.display_name} maxLength={255} required />}
+      <Preview file={file} />
+      <div class="row">
+        <a class="button" href={file.url} download={file.display_name}>
+          <Icon icon={icons.Download} />
+          Download
+        </a>
+        <a class="button" href={file.url} target="_blank" rel="noopener">
+          Open
+        </a>
+        <Copy text={file.url} label="Copy link" />
+      </div>
+      <p class="small muted">
+        {file.is_public
+          ? 'Anybody with the link can read the file as long as it is public.'
+          : 'Anybody with the link can read the file for about an hour. A public file has a link that stays.'}
+      </p>
+      <Form
+        action={save}
+        label="Save"
+        done="Saved."
+        hasChanges={name !== file.display_name || isPublic !== file.is_public}
+      >
+        <Field label="Name" name="displayName">
+          {(ids) => (
+            <input
+              {...ids}
+              value={name}
+              maxLength={255}
+              required
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+          )}
         </Field>
         <Check label="Public: anybody with its link can read it" checked={isPublic} onChange={setPublic} />
       </Form>
-      <div class="stack">
-        <h3>Share</h3>
-        <p class="muted">
-          {file.is_public
-            ? 'Anybody with the link can read the file as long as it is public.'
-            : 'Anybody with the link can read the file for about an hour. A public file has a link that stays.'}
-        </p>
-        <div class="row">
-          <Copy text={file.url} label="Copy link" />
-          <a class="button" href={file.url} target="_blank" rel="noopener">
-            Open
-          </a>
-        </div>
-      </div>
       <FileFacts file={file} />
       <ErrorNotice error={trash.error} />
       <div class="row end">

@@ -1,6 +1,6 @@
 import type { Column } from '@turnpike/ui'
-import { Ago, Bar, bytes, Empty, Loaded, Page, route, Segmented, setQuery, useData } from '@turnpike/ui'
-import { useRef, useState } from 'preact/hooks'
+import { Ago, Bar, bytes, Empty, Icon, icons, Loaded, Page, route, Segmented, setQuery, useData } from '@turnpike/ui'
+import { useEffect, useRef } from 'preact/hooks'
 import type { OnChange } from '../changes.js'
 import { useChanges } from '../changes.js'
 import { turnpike } from '../turnpike.js'
@@ -9,7 +9,8 @@ import { PagedTable, useAgain, usePages } from '../use-pages.js'
 import type { UserFile } from './file-drawer.js'
 import { FileDrawer } from './file-drawer.js'
 import { UploadList } from './upload-list.js'
-import { ended, isUploading, upload, uploaded } from './uploads.js'
+import { useDrop } from './use-drop.js'
+import { ended, forgetUploaded, isUploading, upload, uploaded } from './uploads.js'
 
 /** How much of the user's space is used. */
 function Space({ changes }: { changes: number }) {
@@ -39,9 +40,12 @@ function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: n
     {
       name: 'Name',
       cell: (file) => (
-        <button type="button" class="link" onClick={() => open(file.id)}>
-          {file.display_name}
-        </button>
+        <>
+          <button type="button" class="link row-link" onClick={() => open(file.id)}>
+            {file.display_name}
+          </button>
+          {uploaded.value.some(({ id }) => id === file.id) && <span class="badge accent new">new</span>}
+        </>
       ),
     },
     { name: 'Type', cell: (file) => file.mime_type },
@@ -54,7 +58,7 @@ function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: n
     },
   ]
   return (
-    <section class="panel" aria-label={isTrash ? 'Trash' : 'Files'}>
+    <section class="panel files" aria-label={isTrash ? 'Trash' : 'Files'}>
       <PagedTable
         caption={isTrash ? 'Files in the trash' : 'Files'}
         columns={columns}
@@ -85,35 +89,20 @@ function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: n
   )
 }
 
-const sayUploaded = ([name, ...more]: readonly string[]): string | undefined =>
-  name === undefined ? undefined : more.length === 0 ? `${name} is uploaded.` : `${more.length + 1} files are uploaded.`
-
-const hasFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') ?? false
+const sayUploaded = ([first, ...more]: readonly UserFile[]): string | undefined =>
+  first && (more.length === 0 ? `${first.display_name} is uploaded.` : `${more.length + 1} files are uploaded.`)
 
 export function Files() {
   const isTrash = route.value.query.get('show') === 'trash'
   const input = useRef<HTMLInputElement>(null)
-  const [isOver, setOver] = useState(false)
+  const { isOver, handlers } = useDrop(upload)
   const { count, notice, onChange, clearNotice } = useChanges()
   const changes = count + ended.value
+  const said = isUploading.value ? undefined : sayUploaded(uploaded.value)
+  useEffect(() => () => forgetUploaded(), [])
   return (
-    <div
-      class={isOver ? 'over' : ''}
-      onDragOver={(event) => {
-        if (!hasFiles(event)) return
-        event.preventDefault()
-        setOver(true)
-      }}
-      onDragLeave={(event) => {
-        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false)
-      }}
-      onDrop={(event) => {
-        if (!hasFiles(event)) return
-        event.preventDefault()
-        setOver(false)
-        upload(event.dataTransfer!.files)
-      }}
-    >
+    <div class={isOver ? 'over' : ''} {...handlers}>
+      {isOver && <p class="drop-hint">Drop to upload</p>}
       <Page
         title="Files"
         actions={
@@ -149,8 +138,12 @@ export function Files() {
       >
         <Space changes={changes} />
         {notice}
-        <p class="visually-hidden" role="status">
-          {!isUploading.value && sayUploaded(uploaded.value)}
+        <p class="uploaded break" role="status">
+          {said !== undefined && (
+            <>
+              <Icon icon={icons.Good} /> {said}
+            </>
+          )}
         </p>
         <UploadList />
         <FileList key={String(isTrash)} isTrash={isTrash} changes={changes} onChange={onChange} />

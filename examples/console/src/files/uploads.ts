@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import { turnpike, whenSignedOut } from '../turnpike.js'
+import type { UserFile } from './file-drawer.js'
 
 /** A file on its way. */
 export interface Upload {
@@ -21,8 +22,11 @@ export const uploads = signal<readonly Upload[]>([])
 /** How many uploads have ended, in whatever way: one that failed or was cancelled may have been stored. */
 export const ended = signal(0)
 
-/** The names of the files that were uploaded since none was on its way. */
-export const uploaded = signal<readonly string[]>([])
+/** The files that were uploaded since none was on its way. */
+export const uploaded = signal<readonly UserFile[]>([])
+
+/** Takes no file for new any more. */
+export const forgetUploaded = (): void => void (uploaded.value = [])
 
 /** Whether a file is on its way. */
 export const isUploading = computed(() => uploads.value.some(({ state }) => state !== 'failed'))
@@ -41,14 +45,14 @@ async function send({ id, file }: Upload): Promise<void> {
   running.set(id, leave)
   change(id, { state: 'sending' })
   try {
-    await turnpike.upload(file, {
+    const stored = await turnpike.upload(file, {
       signal: leave.signal,
       onProgress: ({ loaded, total = file.size }) =>
         // The form around the file counts too.
         change(id, { sent: Math.min(loaded, file.size), state: loaded < total ? 'sending' : 'storing' }),
     })
     forget(id)
-    uploaded.value = [...uploaded.value, file.name]
+    uploaded.value = [...uploaded.value, stored]
   } catch (error) {
     if (!leave.signal.aborted) change(id, { state: 'failed', error })
   }
@@ -66,7 +70,7 @@ function sendNext(): void {
 
 /** Uploads files, a few at a time. */
 export function upload(files: Iterable<File>): void {
-  if (!isUploading.value) uploaded.value = []
+  if (!isUploading.value) forgetUploaded()
   const added = [...files].map((file): Upload => ({ id: ++made, file, state: 'waiting', sent: 0 }))
   uploads.value = [...uploads.value, ...added]
   sendNext()
@@ -86,7 +90,7 @@ export function retry(id: number): void {
 
 whenSignedOut(() => {
   for (const one of uploads.value) cancel(one.id)
-  uploaded.value = []
+  forgetUploaded()
 })
 
 const askBeforeLeaving = (event: BeforeUnloadEvent): void => event.preventDefault()

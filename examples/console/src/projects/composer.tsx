@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Action } from '@turnpike/ui'
-import type { Conversation } from './conversation-store.js'
+import { Attach, Attached } from './attachments.js'
+import { attaching, attachUploads } from './attaching.js'
+import type { Conversation } from './conversation-types.js'
 import { messageField } from './conversation-store.js'
 import { setUnsent, unsentOf } from './unsent.js'
 
@@ -10,20 +12,19 @@ export function Composer({
   projectId,
   conversation: { isWriting, edited, send },
   stopping,
-  onAskAgain,
   children,
 }: {
   projectId: string
   conversation: Conversation
   stopping: Action<[]>
-  /** Absent where there is nothing to answer again. */
-  onAskAgain: (() => void) | undefined
   /** What stands above it. */
   children: ComponentChildren
 }) {
   const area = useRef<HTMLTextAreaElement>(null)
   const field = messageField(projectId, edited.value)
-  const text = unsentOf(field)?.text ?? ''
+  const unsent = unsentOf(field)
+  const text = unsent?.text ?? ''
+  const isUploading = attaching.value.some((one) => one.field === field && one.fault === undefined)
   const isChange = edited.value !== undefined
   useEffect(() => {
     if (isChange) area.current!.focus()
@@ -38,7 +39,7 @@ export function Composer({
       class="composer"
       onSubmit={(event) => {
         event.preventDefault()
-        if (!isWriting.value) void send()
+        if (!isWriting.value && !isUploading) void send()
         area.current!.focus()
       }}
     >
@@ -53,32 +54,35 @@ export function Composer({
           </button>
         </p>
       )}
-      <textarea
-        ref={area}
-        aria-label="Message"
-        aria-describedby="composer-hint"
-        placeholder="Ask about the project"
-        rows={Math.min(8, Math.max(2, text.split('\n').length))}
-        value={text}
-        onInput={(event) => setUnsent(field, { text: event.currentTarget.value })}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape' && isChange) giveUp()
-          // An input method takes Enter for itself.
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
-          event.preventDefault()
-          event.currentTarget.form!.requestSubmit()
-        }}
-      />
-      <div class="spread">
-        <span id="composer-hint" class="small muted">
-          Enter sends, Shift + Enter makes a new line.
-        </span>
-        <div class="row">
-          {onAskAgain && (
-            <button type="button" onClick={onAskAgain}>
-              Ask again
-            </button>
-          )}
+      <div class="composer-box">
+        <Attached field={field} />
+        <textarea
+          ref={area}
+          aria-label="Message"
+          aria-describedby="composer-hint"
+          placeholder="Ask about the project"
+          rows={Math.min(8, Math.max(2, text.split('\n').length))}
+          value={text}
+          onInput={(event) => setUnsent(field, { ...unsent, text: event.currentTarget.value })}
+          onPaste={(event) => {
+            const files = event.clipboardData?.files
+            if (!files || files.length === 0) return
+            event.preventDefault()
+            attachUploads(field, files)
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape' && isChange) giveUp()
+            // An input method takes Enter for itself.
+            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+            event.preventDefault()
+            event.currentTarget.form!.requestSubmit()
+          }}
+        />
+        <div class="composer-foot">
+          <Attach field={field} />
+          <span id="composer-hint" class="small muted">
+            Enter sends, Shift + Enter makes a new line.
+          </span>
           {isWriting.value ? (
             <button
               key="stop"
@@ -92,7 +96,7 @@ export function Composer({
               {stopping.busy ? 'Stopping…' : 'Stop'}
             </button>
           ) : (
-            <button key="send" class="primary" aria-disabled={text.trim() === ''}>
+            <button key="send" class="primary" aria-disabled={text.trim() === '' || isUploading}>
               Send
             </button>
           )}

@@ -1,61 +1,15 @@
-import type { Signal } from '@preact/signals'
 import { batch, computed, signal } from '@preact/signals'
-import type { Schemas } from '@turnpike/client'
 import { PlatformError } from '@turnpike/client'
-import { turnpike, whenSignedOut } from '../turnpike.js'
+import { whenSignedOut } from '../turnpike.js'
+import { requestsOf } from './conversation-requests.js'
+import type { Asked, Conversation, Message, Outcome, Reply } from './conversation-types.js'
 import { setUnsent, unsentOf } from './unsent.js'
 
-export type Message = Schemas['Message']
-type Chunk = Schemas['ChatChunk']
-
-/** Messages of a page. */
-const PER_PAGE = 30
-
-/** Milliseconds between two changes of a reply: tokens come faster than a page with a long text can be laid out. */
-const SHOW_MS = 50
+/** Milliseconds between two changes of a reply: tokens come faster than a page can be laid out, and a long text takes longer. */
+const showMs = (length: number): number => Math.min(200, 50 + length / 1_000)
 
 /** Milliseconds after which a reply is read again that is being written, and is not streamed to this page. */
 const POLL_MS = 1_000
-
-/** A reply that is streamed to this page. */
-export interface Reply {
-  /** Undefined until the platform has accepted the request. */
-  id: string | undefined
-  text: string
-  thinking: string
-}
-
-/** What the last request for a reply came to; how a reply ended is told by its message. */
-export interface Outcome {
-  /** `replied` = there is a reply; `unanswered` = none began, but the message is stored; `unsent` = the message is not stored either. */
-  kind: 'replied' | 'unanswered' | 'unsent'
-  /** What went wrong, if anything did. */
-  error?: unknown
-}
-
-/** A conversation as the page shows it. It goes on when the page shows something else, until somebody signs out. */
-export interface Conversation {
-  /** Oldest first; undefined until they have been read. */
-  messages: Signal<readonly Message[] | undefined>
-  /** The `after` of the messages before those; undefined where there are none. */
-  earlier: Signal<string | undefined>
-  reply: Signal<Reply | undefined>
-  /** Whether a reply is being written, for this page or another one. */
-  isWriting: { readonly value: boolean }
-  outcome: Signal<Outcome | undefined>
-  /** The text of an earlier message that is being changed, to be sent as a new one. */
-  edited: Signal<string | undefined>
-  /** Reads the last messages, unless that is under way, and goes on with replies that are being written. */
-  read(): Promise<void>
-  readEarlier(): Promise<void>
-  /** Sends what was typed, and streams the reply. */
-  send(): Promise<void>
-  /** Streams another reply to the last message of the user. */
-  askAgain(): Promise<void>
-  /** Stops the replies that are being written. */
-  stop(): Promise<void>
-  clear(): Promise<void>
-}
 
 /** What is typed as the next message, or as a changed one, as a field of unsent.ts. */
 export const messageField = (projectId: string, edited: string | undefined): string =>
@@ -84,7 +38,7 @@ const isRunning = ({ state }: Message): boolean => state === 'running'
 const isGone = (error: unknown): boolean => error instanceof PlatformError && error.status === 404
 
 function createConversation(projectId: string): Conversation {
-  const params = { id: projectId }
+  const requests = requestsOf(projectId)
   const { signal: left } = ending
   const messages = signal<readonly Message[] | undefined>(undefined)
   const earlier = signal<string | undefined>(undefined)
@@ -93,13 +47,6 @@ function createConversation(projectId: string): Conversation {
   const edited = signal<string | undefined>(undefined)
   let leaving = new AbortController()
 
-  const page = (after?: string) =>
-    turnpike.list('/api/projects/{id}/conversation', {
-      params,
-      query: { limit: PER_PAGE, ...(after !== undefined && { after }) },
-    })
-  const one = (messageId: string): Promise<Message> =>
-    turnpike.get('/api/projects/{id}/conversation/messages/{messageId}', { params: { ...params, messageId } })
   /** Puts a message in its place, or at the end. */
   const put = (message: Message): void => {
     const all = messages.value ?? []
@@ -115,7 +62,8 @@ function createConversation(projectId: string): Conversation {
   }
   let reading: Promise<void> | undefined
   const read = (): Promise<void> =>
-    (reading ??= page()
+    (reading ??= requests
+      .page()
       .then(({ items, next }) => {
         batch(() => {
           messages.value = items
@@ -136,7 +84,7 @@ function createConversation(projectId: string): Conversation {
         if (left.aborted) return
         if (document.hidden) continue
         try {
-          const message = await one(id)
+          const message = await requests.message(id)
           if (left.aborted) return
           put(message)
           if (isRunning(message)) continue
@@ -157,8 +105,9 @@ function createConversation(projectId: string): Conversation {
     }
   }
 
-  /** Streams a reply. @param text the message that it replies to; undefined = the last one of the user */
-  const stream = async (text: string | undefined): Promise<void> => {
+  /** Streams a reply. @param asked the message that it replies to; undefined = the last one of the user */
+  const stream = async (asked?: Asked): Promise<void> => {
+    const text = asked?.text
     if (isWriting.value) return
     leaving = new AbortController()
     const signal = AbortSignal.any([leaving.signal, left])
@@ -179,28 +128,22 @@ function createConversation(projectId: string): Conversation {
       batch(() => {
         const id = headers.get('x-message-id')
         if (text !== undefined) sent(field, text)
-        if (id !== null && text !== undefined) put({ id, role: 'user', text, timestamp: new Date().toISOString() })
+        if (id !== null && asked) put({ id, role: 'user', ...asked, timestamp: new Date().toISOString() })
         reply.value = { ...reply.value!, id: headers.get('x-reply-id') ?? undefined }
       })
-    }
-    const request = (): AsyncIterable<Chunk> => {
-      const options = { params, signal, onResponse }
-      return text === undefined
-        ? turnpike.stream('/api/projects/{id}/conversation/reply', options)
-        : turnpike.stream('/api/projects/{id}/conversation/messages', { ...options, body: { text } })
     }
     let failed: { error: unknown } | undefined
     try {
       // What was there before tells whether a request that fails has stored the message; an older answer must not replace what is added.
       await (reading ?? (messages.value ? undefined : read()))
       signal.throwIfAborted()
-      for await (const chunk of request()) {
+      for await (const chunk of requests.reply(asked, { signal, onResponse })) {
         const { content, reasoning_content } = (chunk.choices[0]?.delta ?? {}) as Record<string, string | undefined>
         model = chunk.model
         if (!content && !reasoning_content) continue
         written += content ?? ''
         thinking += reasoning_content ?? ''
-        timer ??= setTimeout(show, SHOW_MS)
+        timer ??= setTimeout(show, showMs(written.length))
       }
     } catch (error) {
       failed = { error }
@@ -209,7 +152,7 @@ function createConversation(projectId: string): Conversation {
     const { id } = reply.value!
     const isStored = id !== undefined || (await isStoredAfterRefusal(field, text))
     // The stored one tells how it ended, and what it cost; where only the connection broke, it goes on.
-    const stored = id === undefined ? undefined : await one(id).catch(() => undefined)
+    const stored = id === undefined ? undefined : await requests.message(id).catch(() => undefined)
     if (left.aborted) return
     batch(() => {
       const shown = { role: 'assistant', text: written, timestamp: new Date().toISOString(), model } as const
@@ -251,34 +194,35 @@ function createConversation(projectId: string): Conversation {
     edited,
     read,
     async readEarlier() {
-      const { items, next } = await page(earlier.value)
+      const { items, next } = await requests.page(earlier.value)
       batch(() => {
         messages.value = [...items, ...(messages.value ?? [])]
         earlier.value = next
       })
     },
     async send() {
-      const text = unsentOf(messageField(projectId, edited.value))?.text ?? ''
-      if (text.trim() !== '') await stream(text)
+      const typed = unsentOf(messageField(projectId, edited.value))
+      if (!typed || typed.text.trim() === '') return
+      const { text, attached = [] } = typed
+      await stream({ text, ...(attached.length > 0 && { attachments: [...attached] }) })
     },
-    askAgain: () => stream(undefined),
+    askAgain: () => stream(),
     async stop() {
       const streamed = reply.value
       // A reply that has not begun is known to the platform alone.
-      const known = streamed?.id === undefined ? (await page()).items : (messages.value ?? [])
+      const known = streamed?.id === undefined ? (await requests.page()).items : (messages.value ?? [])
       const ids = new Set([...known.filter(isRunning).map(({ id }) => id), ...(streamed?.id ? [streamed.id] : [])])
       // Nothing is stored of it yet.
       if (ids.size === 0) leaving.abort()
       await Promise.all(
         Array.from(ids, async (messageId) => {
-          const path = '/api/projects/{id}/conversation/messages/{messageId}/stop'
-          const stopped = await turnpike.post(path, { params: { ...params, messageId } })
+          const stopped = await requests.stop(messageId)
           if (reply.value?.id !== messageId) put(stopped)
         }),
       )
     },
     async clear() {
-      await turnpike.delete('/api/projects/{id}/conversation', { params })
+      await requests.clear()
       outcome.value = undefined
       await reading?.catch(() => undefined)
       await read()

@@ -3,11 +3,13 @@ import { untracked } from '@preact/signals'
 import { ActionButton, Confirm, Empty, ErrorNotice, Notice, useAction, useData } from '@turnpike/ui'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ConfirmButton } from '../confirm-button.js'
+import { useDrop } from '../files/use-drop.js'
 import { turnpike } from '../turnpike.js'
+import { attachUploads } from './attaching.js'
 import { Composer } from './composer.js'
-import type { Conversation as Store, Outcome } from './conversation-store.js'
 import { conversationOf, messageField } from './conversation-store.js'
-import { Message, MessageBeingWritten } from './message.js'
+import type { Conversation as Store, Message as MessageOf, Outcome } from './conversation-types.js'
+import { Message } from './message.js'
 import { Spend } from './spend.js'
 import { setUnsent } from './unsent.js'
 
@@ -37,6 +39,15 @@ const OutcomeNotice = ({ outcome: { kind, error } }: { outcome: Outcome }) => (
 /** The reply that is being written: for this page, else for another one. */
 const replyOf = ({ messages, reply }: Store): { text: string } | undefined =>
   reply.value ?? messages.value?.findLast(({ state }) => state === 'running')
+
+/** The messages, with the reply that is streamed to this page as the last one. */
+function shownOf({ messages, reply }: Store): readonly MessageOf[] {
+  const [all, streamed] = [messages.value ?? [], reply.value]
+  if (!streamed) return all
+  const { id = 'reply', text, thinking } = streamed
+  const message = { id, role: 'assistant', text, thinking, timestamp: '', state: 'running' } as const
+  return [...all.filter((one) => one.id !== id), message]
+}
 
 /** Tells screen readers of a reply: what is new every few seconds, not every word. */
 function LiveRegion({ conversation }: { conversation: Store }) {
@@ -89,8 +100,10 @@ export function Conversation({ projectId }: { projectId: string }) {
     if (ended) spend.again()
   }, [ended])
 
+  const { isOver, handlers } = useDrop((files) => attachUploads(messageField(projectId, edited.value), files))
+
   const all = messages.value
-  const streamed = reply.value
+  const shown = shownOf(conversation)
   const thread = useRef<HTMLDivElement>(null)
   const [isAtEnd, setAtEnd] = useState(true)
   const toEnd = (): void => thread.current!.scrollTo(0, thread.current!.scrollHeight)
@@ -102,11 +115,12 @@ export function Conversation({ projectId }: { projectId: string }) {
 
   const canAsk = !isWriting.value && all?.some(({ role }) => role === 'user')
   return (
-    <section class="panel conversation" aria-label="Conversation">
+    <section class={`panel conversation ${isOver ? 'over' : ''}`} aria-label="Conversation" {...handlers}>
+      {isOver && <p class="drop-hint">Drop to attach</p>}
       <header>
         <Spend name="Conversation" data={spend} />
         {all && all.length > 0 && !isWriting.value && (
-          <ConfirmButton action={clearing} label="Clear" busy="Clearing…" title="Clear the conversation?">
+          <ConfirmButton action={clearing} label="Clear" busy="Clearing…" title="Clear the conversation?" class="quiet">
             <p>All messages are removed for good, for the assistant too. What they cost stays in your usage.</p>
           </ConfirmButton>
         )}
@@ -134,9 +148,12 @@ export function Conversation({ projectId }: { projectId: string }) {
             Loading…
           </p>
         )}
-        {all?.length === 0 && !streamed && (
+        {all && shown.length === 0 && (
           <Empty title="No messages yet">
-            <p>Ask something below. The answer is made from the last 100 messages, and costs what its tokens cost.</p>
+            <p>
+              Ask something below. The assistant sees the last 100 messages with their files, and its answers cost what
+              their tokens cost.
+            </p>
           </Empty>
         )}
         {earlier.value !== undefined && (
@@ -147,25 +164,24 @@ export function Conversation({ projectId }: { projectId: string }) {
           </div>
         )}
         <ol class="messages" aria-label="Messages">
-          {all?.map((message) =>
-            message.id === streamed?.id ? null : message.state === 'running' ? (
-              <MessageBeingWritten key={message.id} text={message.text} thinking={message.thinking} />
-            ) : (
-              <Message
-                key={message.id}
-                message={message}
-                onEdit={
-                  message.role === 'user'
-                    ? () => {
-                        edited.value = message.text
-                        setUnsent(messageField(projectId, message.text), { text: message.text })
-                      }
-                    : undefined
-                }
-              />
-            ),
-          )}
-          {streamed && <MessageBeingWritten text={streamed.text} thinking={streamed.thinking} />}
+          {shown.map((message, i) => (
+            <Message
+              key={message.id}
+              message={message}
+              onEdit={
+                message.role === 'user'
+                  ? () => {
+                      edited.value = message.text
+                      setUnsent(messageField(projectId, message.text), {
+                        text: message.text,
+                        attached: message.attachments,
+                      })
+                    }
+                  : undefined
+              }
+              onAskAgain={canAsk && i === shown.length - 1 ? () => ask(true) : undefined}
+            />
+          ))}
         </ol>
         {ended && !isWriting.value && (
           <div class="body stack">
@@ -174,12 +190,7 @@ export function Conversation({ projectId }: { projectId: string }) {
         )}
       </div>
       <LiveRegion conversation={conversation} />
-      <Composer
-        projectId={projectId}
-        conversation={conversation}
-        stopping={stopping}
-        onAskAgain={canAsk ? () => ask(true) : undefined}
-      >
+      <Composer projectId={projectId} conversation={conversation} stopping={stopping}>
         {!isAtEnd && (
           <div class="to-end">
             <button type="button" onClick={toEnd}>

@@ -1,5 +1,5 @@
-import { count, usd } from '@turnpike/ui'
-import type { Message } from './conversation-store.js'
+import { Ago, Copy, count, usd } from '@turnpike/ui'
+import type { Message } from './conversation-types.js'
 
 /** What a model thought before it wrote, folded. @param isRunning whether it thinks still */
 export const Thinking = ({ text, isRunning = false }: { text: string | undefined; isRunning?: boolean }) =>
@@ -18,25 +18,52 @@ const ends: Record<string, string> = {
   content_filter: 'The provider’s filter ended it here.',
 }
 
-/** What is to be known of a message, and done with it. */
-export function MessageFoot({ message, onEdit }: { message: Message; onEdit: (() => void) | undefined }) {
-  const { state, model, finish_reason = '', prompt_tokens, completion_tokens = 0, cost_usd } = message
-  const end = ends[state ?? ''] ?? ends[finish_reason]
+/** The model of a reply, its tokens and its cost; what the tokens are is their title. */
+function ReplyFacts({ message: { model, prompt_tokens, completion_tokens = 0, cost_usd } }: { message: Message }) {
   const facts = [
     model,
     prompt_tokens !== undefined && `${count(prompt_tokens + completion_tokens)} tokens`,
     cost_usd !== undefined && usd(cost_usd),
   ].filter(Boolean)
+  const title = prompt_tokens === undefined ? undefined : `${count(prompt_tokens)} in, ${count(completion_tokens)} out`
+  return facts.length === 0 ? null : (
+    <span class="number" title={title}>
+      {facts.join(' · ')}
+    </span>
+  )
+}
+
+/** What is to be known of a message, and done with it. */
+export function MessageFoot({
+  message,
+  onEdit,
+  onAskAgain,
+}: {
+  message: Message
+  onEdit: (() => void) | undefined
+  onAskAgain: (() => void) | undefined
+}) {
+  const { text, timestamp, state, finish_reason = '' } = message
+  const end = ends[state ?? ''] ?? ends[finish_reason]
   return (
     <>
       {end !== undefined && <p class="small warn">{end}</p>}
-      <div class="message-foot row small muted">
-        {facts.length > 0 && <span class="number">{facts.join(' · ')}</span>}
-        {onEdit && (
-          <button type="button" class="link" onClick={onEdit}>
-            Edit
-          </button>
-        )}
+      <div class="message-foot small muted">
+        <div class="row">
+          {text !== '' && <Copy text={text} class="quiet" />}
+          {onEdit && (
+            <button type="button" class="quiet" onClick={onEdit}>
+              Edit
+            </button>
+          )}
+          {onAskAgain && (
+            <button type="button" class="quiet" onClick={onAskAgain}>
+              Ask again
+            </button>
+          )}
+        </div>
+        <ReplyFacts message={message} />
+        <Ago at={timestamp} />
       </div>
     </>
   )

@@ -1,31 +1,32 @@
-import { Ago } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
-import type { Message as MessageOf } from './conversation-store.js'
+import { Attachments } from './attachments.js'
+import type { Message as MessageOf } from './conversation-types.js'
 import { MessageFoot, Thinking } from './message-parts.js'
 
 const names: Record<MessageOf['role'], string> = { user: 'You', assistant: 'Assistant', system: 'System' }
 
-/** A message of a conversation. @param onEdit changes a message of the user, to send it as a new one */
-export const Message = ({ message, onEdit }: { message: MessageOf; onEdit?: (() => void) | undefined }) => {
-  const { role, text, timestamp, thinking } = message
+/** A message of a conversation, also while it is being written. @param onEdit changes a message of the user @param onAskAgain asks for another answer */
+export function Message({
+  message,
+  onEdit,
+  onAskAgain,
+}: {
+  message: MessageOf
+  onEdit?: (() => void) | undefined
+  onAskAgain?: (() => void) | undefined
+}) {
+  const { role, text, thinking, state, attachments } = message
+  const isGrowing = state === 'running'
   return (
-    <li class={`message ${role}`}>
-      <div class="spread small muted">
-        <b>{names[role]}</b>
-        <Ago at={timestamp} />
+    <li class={`message ${role}`} aria-busy={isGrowing}>
+      <b class={role === 'system' ? 'small muted' : 'visually-hidden'}>{names[role]}</b>
+      {attachments && <Attachments files={attachments} />}
+      <div class="said">
+        <Thinking text={thinking} isRunning={isGrowing && text === ''} />
+        {text !== '' && <Markdown text={text} isGrowing={isGrowing} hasTools={false} />}
+        {isGrowing && text === '' && <span class="cursor" aria-hidden="true" />}
       </div>
-      <Thinking text={thinking} />
-      {text !== '' && <Markdown text={text} />}
-      <MessageFoot message={message} onEdit={onEdit} />
+      {!isGrowing && <MessageFoot message={message} onEdit={onEdit} onAskAgain={onAskAgain} />}
     </li>
   )
 }
-
-/** A message that is being written. */
-export const MessageBeingWritten = ({ text, thinking }: { text: string; thinking?: string | undefined }) => (
-  <li class="message assistant" aria-busy="true">
-    <b class="small muted">{names.assistant}</b>
-    <Thinking text={thinking} isRunning={text === ''} />
-    {text === '' ? <span class="cursor" aria-hidden="true" /> : <Markdown text={text} isGrowing />}
-  </li>
-)

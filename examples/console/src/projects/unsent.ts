@@ -1,4 +1,5 @@
 import { effect, signal, untracked } from '@preact/signals'
+import type { FileInfo } from '../files/thumbnail.js'
 import { account, whenSignedOut } from '../turnpike.js'
 
 /** What was typed into a field and not sent yet. */
@@ -6,6 +7,8 @@ export interface Unsent {
   text: string
   /** The `updated_at` of what it is to change, as it was when typing began. */
   version?: string | undefined
+  /** The files that a message is to have. */
+  attached?: readonly FileInfo[] | undefined
 }
 
 type Fields = Readonly<Record<string, Unsent>>

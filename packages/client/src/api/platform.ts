@@ -1186,6 +1186,13 @@ export interface components {
             text: string;
             /** Format: date-time */
             timestamp: string;
+            attachments?: {
+                /** Format: uuid */
+                id: string;
+                display_name: string;
+                mime_type: string;
+                size_bytes: number;
+            }[];
             /** @enum {string} */
             state?: "running" | "done" | "stopped" | "failed";
             thinking?: string;
@@ -1462,6 +1469,7 @@ export interface components {
         NewMessage: {
             text: string;
             role?: ("user" | "assistant" | "system") | null;
+            attachments?: string[] | null;
         };
         Error: {
             error: string;

@@ -122,7 +122,7 @@ export async function addMessages(
   kv: KV,
   userId: string,
   projectId: string,
-  added: Pick<Message, 'role' | 'text' | 'state'>[],
+  added: Pick<Message, 'role' | 'text' | 'state' | 'attachments'>[],
   { bytes, until = 0, now }: { bytes: number; until?: number; now: number },
 ): Promise<{ project: Project; conversation: Conversation; messages: Message[] }> {
   const timestamp = new Date(now).toISOString()

@@ -1,9 +1,5 @@
-import type { User } from '@turnpike/core'
-import { ChatChunk } from '@turnpike/core'
-import { begunWith, invalid, readerOf } from '@turnpike/core/internal'
-import type { Answer, Call, EventStream } from '@turnpike/http'
-import { asksFor, asksForPage, jsonList, linkNext, Paging, sse, sseEvent } from '@turnpike/http'
-import * as v from 'valibot'
+import type { Memory, User } from '@turnpike/core'
+import { begunWith, invalid } from '@turnpike/core/internal'
 import { channel } from '../channel.js'
 import { REPLY_CHUNKS, REPLY_MESSAGES } from '../conventions.js'
 import type { Conversation as StoredConversation, Message as StoredMessage } from '../entities/conversations.js'
@@ -20,14 +16,12 @@ import { idOf } from '../entities/projects.js'
 import type { Writing } from '../entities/replies.js'
 import { endAbandonedReplies, leaseFrom, messageNow, stopReply } from '../entities/replies.js'
 import { found, noModel, notFound } from '../errors.js'
-import { present } from '../given-fields.js'
-import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import type { ReplyChunk, ReplyRequest } from '../responder.js'
 import type { ReplyWriter } from '../reply-writer.js'
 import { replyWriter } from '../reply-writer.js'
-import { Conversation, IdParams, Message, MessageRole, wellFormed } from '../schemas.js'
-import type { ProjectOperations } from './projects.js'
+import { attachments } from './attachments.js'
+import type { FileOperations } from './files.js'
 
 /** The message that was stored, if one was given, and the reply as it is written. */
 export interface Replying {
@@ -38,8 +32,29 @@ export interface Replying {
   chunks: AsyncIterableIterator<ReplyChunk, undefined>
 }
 
+/** A message that is to be stored. */
+export interface NewText {
+  text: string
+  /** Default `user`. */
+  role?: StoredMessage['role']
+  /** The ids of files of the user; default none. */
+  attachments?: string[]
+}
+
+/** What a reply is asked for by. */
+export interface NewReply {
+  /** The message of the user to store and to reply to; default the last one. */
+  message?: Omit<NewText, 'role'> | undefined
+  /** What the bytes of files are taken from; default they are not counted. */
+  memory?: Memory | undefined
+}
+
 /** What users can do with the conversations of their projects, without HTTP. Each project has one, made at its first use. */
-export function conversationOperations({ kv, teams, responder, countRequest, dataBytes: bytes, onError, now }: Parts) {
+export function conversationOperations(
+  { kv, teams, responder, countRequest, countRead, dataBytes: bytes, onError, now }: Parts,
+  files?: FileOperations,
+) {
+  const attached = attachments(files)
   /** The replies that this process writes, by their ids. */
   const running = new Map<string, ReplyWriter & { ended: Promise<void> }>()
 
@@ -52,9 +67,11 @@ export function conversationOperations({ kv, teams, responder, countRequest, dat
     conversation,
     message,
     reply,
+    memory,
     ...request
   }: Pick<ReplyRequest, 'user' | 'project' | 'signal'> &
-    Pick<Replying, 'message' | 'reply'> & { conversation: StoredConversation }): Promise<ReplyRequest> {
+    Pick<Replying, 'message' | 'reply'> &
+    Pick<NewReply, 'memory'> & { conversation: StoredConversation }): Promise<ReplyRequest> {
     const [{ items }, { agents }] = await Promise.all([
       lastMessages(kv, conversation, { limit: REPLY_MESSAGES, after: reply.id }),
       teams.team(request.project.team_type),
@@ -62,10 +79,8 @@ export function conversationOperations({ kv, teams, responder, countRequest, dat
     // Between a message and its reply, another process may have stored another message; before another try are earlier ones.
     const last = items.findLastIndex(({ id, role }) => (message ? id === message.id : role === 'user'))
     if (last === -1) throw message ? notFound('conversation') : invalid('There is no message of the user to reply to')
-    const messages = items
-      .slice(0, last + 1)
-      .filter(({ text }) => text !== '')
-      .map(({ role, text }) => ({ role, content: text }))
+    const asked = items.slice(0, last + 1).filter(({ text }) => text !== '')
+    const messages = await attached.sent(request.user.id, asked, memory)
     const models = agents.flatMap(({ model }) => model ?? []).slice(0, 1)
     return { ...request, conversation_id: conversation.id, models, messages }
   }
@@ -115,6 +130,16 @@ export function conversationOperations({ kv, teams, responder, countRequest, dat
     return reader
   }
 
+  /** A message as it is stored. @throws ApiError 404, 400 for files that cannot be attached */
+  const withFiles = async (userId: string, { text, attachments: ids = [] }: Omit<NewText, 'role'>) => {
+    if (ids.length === 0) return { text }
+    const attachments = await attached.of(userId, ids)
+    await countRead(
+      userId,
+      attachments.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+    )
+    return { text, attachments }
+  }
   const messageOf = async (conversation: StoredConversation, id: string): Promise<StoredMessage> => {
     const known = idOf(id)
     const entry = known === null ? null : await kv.get<StoredMessage>(messageKey(conversation, known))
@@ -144,26 +169,24 @@ export function conversationOperations({ kv, teams, responder, countRequest, dat
       messageOf(await getConversation(kv, userId, projectId, now()), id),
     /** Removes all messages. @throws ApiError 404 */
     clear: (userId: string, projectId: string) => clearConversation(kv, userId, projectId, now()),
-    /** Stores a message. @throws ApiError 404, 403 where the plan has no space for its data */
-    async send(
-      userId: string,
-      projectId: string,
-      { text, role = 'user' }: { text: string; role?: StoredMessage['role'] },
-    ) {
-      const { messages } = await addMessages(kv, userId, projectId, [{ role, text }], { bytes, now: now() })
+    /** Stores a message. @throws ApiError 404, 403 where the plan has no space for its data, 400 for files that cannot be attached */
+    async send(userId: string, projectId: string, { role = 'user', ...message }: NewText) {
+      if (role !== 'user' && message.attachments) throw invalid('Only a message of the user has files')
+      const added = [{ role, ...(await withFiles(userId, message)) }]
+      const { messages } = await addMessages(kv, userId, projectId, added, { bytes, now: now() })
       return messages[0]!
     },
     /**
      * Asks the responder for a reply to the last message of the user, after it has stored this message if one is given. Resolves with the first
      * chunk of the reply, which then goes on by itself: until it is whole, {@link stop} or a limit ends it, or its conversation is gone.
-     * @throws ApiError 429 where the user asks for too much, 403 where there is no space for data, 404 or 503 without a responder: nothing is stored then; 400 where there is nothing to
-     * reply to, 409 where it was stopped, and what the responder throws: the message stays stored then
+     * @throws ApiError 429 where the user asks for too much, 403 where there is no space for data, 400 for files that cannot be attached, 404 or 503 without a responder: nothing is stored
+     * then; 400 where there is nothing to reply to, 409 where it was stopped, and what the responder throws: the message stays stored then
      */
-    async reply(user: User, projectId: string, text: string | undefined): Promise<Replying> {
+    async reply(user: User, projectId: string, { message: asked, memory }: NewReply = {}): Promise<Replying> {
       if (!responder) throw noModel()
       await countRequest(user)
       const added = [
-        ...(text === undefined ? [] : [{ role: 'user' as const, text }]),
+        ...(asked ? [{ role: 'user' as const, ...(await withFiles(user.id, asked)) }] : []),
         { role: 'assistant' as const, text: '', state: 'running' as const },
       ]
       const { project, conversation, messages } = await addMessages(kv, user.id, projectId, added, {
@@ -173,7 +196,7 @@ export function conversationOperations({ kv, teams, responder, countRequest, dat
       })
       const [reply, message] = [messages.at(-1)!, messages.at(-2)]
       const begin = async (signal: AbortSignal) =>
-        responder(await requestOf({ user, project, conversation, message, reply, signal }))
+        responder(await requestOf({ user, project, conversation, message, reply, signal, memory }))
       const chunks = write(begin, { userId: user.id, conversation, reply })
       return { message, reply, chunks: begunWith(await chunks.next(), chunks) }
     },
@@ -214,135 +237,3 @@ export function conversationOperations({ kv, teams, responder, countRequest, dat
 }
 
 export type ConversationOperations = ReturnType<typeof conversationOperations>
-
-/** The body of POST /api/projects/{id}/conversation/messages. */
-export const NewMessage = v.object({
-  text: v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), wellFormed),
-  role: v.nullish(MessageRole),
-})
-
-/** GET /api/projects/{id}/conversation */
-export const conversationGet = (conversations: ConversationOperations, projects: ProjectOperations) =>
-  operation({
-    id: 'conversations.get',
-    summary:
-      'The conversation of a project with all messages, oldest first; with `limit`, with the last ones, and a link to those before.',
-    access: 'user',
-    params: IdParams,
-    query: Paging,
-    output: Conversation,
-    errors: [404],
-    answerHeaders: ['Link'],
-    version: (caller, { params: { id } }) => projects.version(caller!.user.id, id, 'conversation'),
-    async run(caller, { params: { id: projectId }, query }, call) {
-      const conversation = await conversations.get(caller!.user.id, projectId)
-      const head = { id: conversation.id, project_id: conversation.project_id }
-      if (!asksForPage(query)) return jsonList(head, 'messages', (page) => conversations.messages(conversation, page))
-      const { items, next } = await conversations.lastMessages(conversation, query)
-      linkNext(query, call, next)
-      return { ...head, messages: items }
-    },
-  })
-
-/** DELETE /api/projects/{id}/conversation */
-export const conversationClear = (conversations: ConversationOperations) =>
-  operation({
-    id: 'conversations.clear',
-    summary: 'Removes all messages of the conversation of a project.',
-    access: 'user',
-    params: IdParams,
-    errors: [404],
-    run: (caller, { params: { id } }) => conversations.clear(caller!.user.id, id),
-  })
-
-/** The parameters of a path of a message. */
-const MessageParams = v.object({ id: v.string(), messageId: v.string() })
-
-/** GET /api/projects/{id}/conversation/messages/{messageId} */
-export const conversationMessage = (conversations: ConversationOperations) =>
-  operation({
-    id: 'conversations.message',
-    summary:
-      'One message, with what has come of a reply that is being written: read it again while its state is `running`.',
-    access: 'user',
-    params: MessageParams,
-    output: Message,
-    errors: [404],
-    run: (caller, { params: { id, messageId } }) => conversations.message(caller!.user.id, id, messageId),
-  })
-
-/** POST /api/projects/{id}/conversation/messages/{messageId}/stop */
-export const conversationStop = (conversations: ConversationOperations) =>
-  operation({
-    id: 'conversations.stop',
-    summary: 'Stops a reply that is being written, within two seconds. What came of it is kept, and charged.',
-    access: 'user',
-    params: MessageParams,
-    output: Message,
-    errors: [404],
-    run: (caller, { params: { id, messageId } }) => conversations.stop(caller!.user.id, id, messageId),
-  })
-
-/** The events of a reply: its chunks as they come. */
-function eventsOf(chunks: Replying['chunks']): EventStream<ReplyChunk> {
-  return {
-    read: readerOf(chunks),
-    encode: (chunk) => sseEvent(JSON.stringify(chunk)),
-    complete: async () => '',
-    fail: async (error) => error,
-    // The reply goes on.
-    disconnect: async () => void (await chunks.return!()),
-  }
-}
-
-/** Answers with a reply as it is written. */
-async function streamed(
-  conversations: ConversationOperations,
-  user: User,
-  projectId: string,
-  text: string | undefined,
-  call: Call,
-): Promise<Answer> {
-  const { message, reply, chunks } = await conversations.reply(user, projectId, text)
-  if (message) call.setHeader('x-message-id', message.id)
-  call.setHeader('x-reply-id', reply.id)
-  return sse(eventsOf(chunks))
-}
-
-/** POST /api/projects/{id}/conversation/messages */
-export const conversationSend = (conversations: ConversationOperations) =>
-  operation({
-    id: 'conversations.send',
-    summary:
-      'Adds a message to the conversation of a project. With Accept: text/event-stream, the reply of the assistant is streamed and stored; it goes on where the caller leaves.',
-    access: 'user',
-    params: IdParams,
-    body: NewMessage,
-    example: { text: 'What is a good headline?' },
-    output: Message,
-    events: ChatChunk,
-    errors: [403, 404, 409, 429, 502, 503],
-    headers: ['Accept'],
-    answerHeaders: ['X-Message-ID', 'X-Reply-ID'],
-    async run(caller, { params: { id }, body: { text, role } }, call) {
-      const { user } = caller!
-      const wantsReply =
-        (role ?? 'user') === 'user' && asksFor(call.header('accept'), 'text/event-stream', 'application/json')
-      if (!wantsReply || !conversations.canReply) return conversations.send(user.id, id, { text, ...present({ role }) })
-      return streamed(conversations, user, id, text, call)
-    },
-  })
-
-/** POST /api/projects/{id}/conversation/reply */
-export const conversationReply = (conversations: ConversationOperations) =>
-  operation({
-    id: 'conversations.reply',
-    summary:
-      'Streams and stores a reply to the last message of the user: another try, which costs as much as the first.',
-    access: 'user',
-    params: IdParams,
-    events: ChatChunk,
-    errors: [400, 403, 404, 409, 429, 502, 503],
-    answerHeaders: ['X-Reply-ID'],
-    run: (caller, { params: { id } }, call) => streamed(conversations, caller!.user, id, undefined, call),
-  })

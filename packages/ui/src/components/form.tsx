@@ -7,11 +7,14 @@ import { ErrorNotice } from './loaded.js'
 /** A button of an action. While that runs, the button says so and keeps the focus, which a disabled one would lose. */
 export const ActionButton = ({
   action,
+  isOff = false,
   onClick,
   class: className,
   children,
 }: {
   action: Pick<Action<never>, 'busy'>
+  /** Whether there is nothing to do; default false. */
+  isOff?: boolean
   /** Absent for the button of a form. */
   onClick?: () => void
   class?: string
@@ -20,7 +23,7 @@ export const ActionButton = ({
   <button
     type={onClick ? 'button' : 'submit'}
     class={className}
-    aria-disabled={action.busy}
+    aria-disabled={action.busy || isOff}
     aria-busy={action.busy}
     onClick={onClick}
   >
@@ -46,6 +49,7 @@ export function Form({
   action,
   label,
   done,
+  hasChanges = true,
   children,
 }: {
   action: Action<[FormData]>
@@ -53,6 +57,8 @@ export function Form({
   label: string
   /** What is said once it has succeeded, such as `Saved.`, where the form stays. */
   done?: string
+  /** Whether there is anything to send; default true. */
+  hasChanges?: boolean
   children: ComponentChildren
 }) {
   const { error } = action
@@ -71,7 +77,7 @@ export function Form({
       class="stack"
       onSubmit={(event) => {
         event.preventDefault()
-        action.run(new FormData(event.currentTarget))
+        if (hasChanges) action.run(new FormData(event.currentTarget))
       }}
     >
       <Fault.Provider value={fault}>{children}</Fault.Provider>
@@ -80,7 +86,7 @@ export function Form({
         <span class="muted small" role="status">
           {action.done && done}
         </span>
-        <ActionButton action={action} class="primary">
+        <ActionButton action={action} isOff={!hasChanges} class="primary">
           {action.busy ? `${label}…` : label}
         </ActionButton>
       </div>

@@ -1,0 +1,30 @@
+import { Icon, icons, useData } from '@turnpike/ui'
+import { turnpike } from '../turnpike.js'
+import type { UserFile } from './file-drawer.js'
+import { isHere, kindOf, MOST_SHOWN } from './file-kinds.js'
+import { readShown, useBlobUrl } from './preview.js'
+
+/** What lists tell of a file. */
+export type FileInfo = Pick<UserFile, 'id' | 'display_name' | 'mime_type' | 'size_bytes'>
+
+function SmallPicture({ id }: { id: string }) {
+  const { value } = useData(
+    async (signal) => {
+      const file = await turnpike.get('/api/user-files/{id}', { params: { id }, signal })
+      return isHere(file) ? readShown(file, MOST_SHOWN.picture, signal) : undefined
+    },
+    [id],
+  )
+  const url = useBlobUrl(value)
+  return url ? <img class="thumbnail" src={url} alt="" /> : <span class="thumbnail" />
+}
+
+/** A picture in small; of other files, an icon. */
+export const Thumbnail = ({ file }: { file: FileInfo }) =>
+  kindOf(file) === 'picture' && file.size_bytes <= MOST_SHOWN.picture ? (
+    <SmallPicture id={file.id} />
+  ) : (
+    <span class="thumbnail">
+      <Icon icon={icons.Files} size={20} />
+    </span>
+  )

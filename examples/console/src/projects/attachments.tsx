@@ -1,0 +1,152 @@
+import './attachments.css'
+import { bytes, Dialog, Empty, Icon, icons, Menu } from '@turnpike/ui'
+import { useRef, useState } from 'preact/hooks'
+import { FileDrawer } from '../files/file-drawer.js'
+import { attachFault } from '../files/file-kinds.js'
+import type { FileInfo } from '../files/thumbnail.js'
+import { Thumbnail } from '../files/thumbnail.js'
+import { turnpike } from '../turnpike.js'
+import { PagedList, usePages } from '../use-pages.js'
+import { attach, attaching, attachUploads, detach, giveUp, MOST_FILES } from './attaching.js'
+import { unsentOf } from './unsent.js'
+
+/** The files of a message; each is opened by a press. */
+export function Attachments({ files }: { files: readonly FileInfo[] }) {
+  const [opened, setOpened] = useState<FileInfo>()
+  return (
+    <>
+      <ul class="attachments" aria-label="Attached files">
+        {files.map((file) => (
+          <li key={file.id}>
+            <button type="button" class="attachment" onClick={() => setOpened(file)}>
+              <Thumbnail file={file} />
+              <span class="name">{file.display_name}</span>
+              <span class="small muted">{bytes(file.size_bytes)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {opened && (
+        <FileDrawer
+          key={opened.id}
+          id={opened.id}
+          name={opened.display_name}
+          onClose={() => setOpened(undefined)}
+          onChange={() => undefined}
+        />
+      )}
+    </>
+  )
+}
+
+const Remove = ({ name, onClick }: { name: string; onClick: () => void }) => (
+  <button type="button" class="quiet" aria-label={`Remove ${name}`} onClick={onClick}>
+    <Icon icon={icons.Close} size={14} />
+  </button>
+)
+
+/** The files that are attached to what is typed in a field, and those on their way. */
+export function Attached({ field }: { field: string }) {
+  const attached = unsentOf(field)?.attached ?? []
+  const coming = attaching.value.filter((one) => one.field === field)
+  if (attached.length + coming.length === 0) return null
+  return (
+    <ul class="attachments" aria-label="Files to send">
+      {attached.map((file) => (
+        <li key={file.id} class="attachment">
+          <Thumbnail file={file} />
+          <span class="name">{file.display_name}</span>
+          <span class="small muted">{bytes(file.size_bytes)}</span>
+          <Remove name={file.display_name} onClick={() => detach(field, file.id)} />
+        </li>
+      ))}
+      {coming.map((one) => (
+        <li key={one.id} class="attachment">
+          <span class="name">{one.name}</span>
+          {one.fault === undefined ? (
+            <progress class="progress" aria-label={`Upload of ${one.name}`} value={one.share} />
+          ) : (
+            <span class="small fault" role="alert">
+              {one.fault}
+            </span>
+          )}
+          <Remove name={one.name} onClick={() => giveUp(one)} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** The files of the user, to attach some of them. */
+function ChooseFiles({ field, onClose }: { field: string; onClose: () => void }) {
+  const pages = usePages((page, signal) =>
+    turnpike.list('/api/user-files', { query: { ...page, trashed: 'false' }, signal }),
+  )
+  const attached = unsentOf(field)?.attached ?? []
+  return (
+    <Dialog title="Attach files" onClose={onClose}>
+      <PagedList pages={pages} name="file" empty={<Empty title="No files yet" />}>
+        {(files) => (
+          <ul class="choices">
+            {files.map((file) => {
+              const isAttached = attached.some(({ id }) => id === file.id)
+              const fault = attachFault(file)
+              const isOff = fault !== undefined || (!isAttached && attached.length >= MOST_FILES)
+              return (
+                <li key={file.id}>
+                  <label>
+                    <input
+                      type="checkbox"
+                      checked={isAttached}
+                      disabled={isOff}
+                      onChange={() => (isAttached ? detach(field, file.id) : attach(field, file))}
+                    />
+                    <span class="name">{file.display_name}</span>
+                    <span class="small muted">{fault ?? bytes(file.size_bytes)}</span>
+                  </label>
+                </li>
+              )
+            })}
+          </ul>
+        )}
+      </PagedList>
+      <div class="row end">
+        <button type="button" class="primary" onClick={onClose}>
+          Done
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+/** The button that attaches files to what is typed in a field. */
+export function Attach({ field }: { field: string }) {
+  const input = useRef<HTMLInputElement>(null)
+  const [isChoosing, setChoosing] = useState(false)
+  return (
+    <>
+      <Menu
+        label={<Icon icon={icons.Attach} />}
+        name="Attach files"
+        busy={false}
+        options={[
+          ['upload', 'Upload from this device'],
+          ['files', 'Choose from your files'],
+        ]}
+        onChoose={(option) => (option === 'upload' ? input.current!.click() : setChoosing(true))}
+      />
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        onChange={({ currentTarget }) => {
+          attachUploads(field, [...currentTarget.files!])
+          // The same file may be chosen again.
+          currentTarget.value = ''
+        }}
+      />
+      {isChoosing && <ChooseFiles field={field} onClose={() => setChoosing(false)} />}
+    </>
+  )
+}
