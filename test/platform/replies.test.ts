@@ -155,7 +155,10 @@ worldSuite('replies', (world) => {
     const ada = await world().signedIn()
     const id = await newProject(ada)
     const ending = [chunk('', 'stop'), '[DONE]']
-    for (const thoughts of [Array<unknown>(2).fill(['x'.repeat(700_000)]), Array<unknown>(1_000).fill({})]) {
+    for (const thoughts of [
+      Array.from({ length: 2 }, () => ['x'.repeat(700_000)]),
+      Array.from({ length: 1_000 }, () => ({})),
+    ]) {
       const deltas = thoughts.map((reasoning_content) => ({
         index: 0,
         delta: { reasoning_content },
