@@ -151,6 +151,30 @@ worldSuite('replies', (world) => {
     expect((await send(ada, id, { text: 'Shorter, please' }, streamed)).status).toBe(200)
   })
 
+  it('threat 88: a reply has as many characters where its texts are lists or objects', async () => {
+    const ada = await world().signedIn()
+    const id = await newProject(ada)
+    const ending = [chunk('', 'stop'), '[DONE]']
+    for (const thoughts of [
+      Array.from({ length: 2 }, () => ['x'.repeat(700_000)]),
+      Array.from({ length: 1_000 }, () => ({})),
+    ]) {
+      const deltas = thoughts.map((reasoning_content) => ({
+        index: 0,
+        delta: { reasoning_content },
+        finish_reason: null,
+      }))
+      answerInPieces(events(...deltas.map((choice) => ({ ...chunk(''), choices: [choice] })), ...ending))
+      await send(ada, id, { text: 'Hello' }, streamed)
+    }
+    world().fault = undefined
+    const { messages } = (await conversation(ada, id)).body as { messages: { thinking?: string; state?: string }[] }
+    expect(messages.filter(({ state }) => state).map(({ thinking, state }) => [thinking?.length, state])).toEqual([
+      [700_004, 'failed'],
+      [2_000, 'done'],
+    ])
+  })
+
   it('answers with the status of a reply that does not begin, and keeps the message', async () => {
     const ada = await world().signedIn()
     const id = await newProject(ada)

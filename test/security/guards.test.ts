@@ -174,6 +174,20 @@ it('threat 70: an answer that a guard refuses ends with an error in every form, 
   expect((await records())[0]).toMatchObject(spent)
 })
 
+it('threat 87: what stands beside the messages does not have their texts again', async () => {
+  const again = { content: SECRET }
+  const beside = { message: again, text: SECRET, token_ids: [1], logprobs: { content: [{ token: 'sk-' }] } }
+  const top = { completion_probabilities: [again], __verbose: again }
+  const choice = { ...beside, index: 0, delta: again }
+  given = () => streamed({ ...chunk(''), ...top, choices: [choice] }, ...end)
+  const events = await (await ask({ ...stream, n_probs: 5 })).text()
+  given = () => answer({ id: 'a', model: 'm', usage, ...top, choices: [{ ...choice, finish_reason: 'stop' }] })
+  for (const text of [events, await (await ask({ n_probs: 5 })).text()]) {
+    expect(text).toContain('[removed]')
+    expect(text).not.toMatch(/sk-|token_ids|probabilities/)
+  }
+})
+
 it('threat 69: an answer that a guard keeps is for callers who may use the model, and costs nothing', async () => {
   const [before, calls] = [(await records()).length, upstream.requests.length]
   const refused = await ask({ ...says('kept'), model: 'gpt-4o' }, LIMITED)

@@ -18,13 +18,32 @@ function merge(into: Fields, delta: Fields): void {
   }
 }
 
+/** The entries of lists by their `index`: an answer may have thousands, and a list is not searched for each of its pieces. */
+const entries = new WeakMap<unknown[], Map<number, Fields>>()
+
+const keep = (known: Map<number, Fields>, item: unknown): void => {
+  if (isObject(item) && typeof item['index'] === 'number') known.set(item['index'], item)
+}
+
+function entriesOf(list: unknown[]): Map<number, Fields> {
+  let known = entries.get(list)
+  if (!known) {
+    entries.set(list, (known = new Map()))
+    for (const item of list) keep(known, item)
+  }
+  return known
+}
+
 function joined(before: unknown[], more: unknown[]): unknown[] {
+  const known = entriesOf(before)
   for (const item of more) {
-    const index = isObject(item) ? item['index'] : undefined
-    const same =
-      typeof index === 'number' ? before.findLast((one) => isObject(one) && one['index'] === index) : undefined
-    if (same) merge(same as Fields, item as Fields)
-    else before.push(structuredClone(item))
+    const same = isObject(item) && typeof item['index'] === 'number' ? known.get(item['index']) : undefined
+    if (same) merge(same, item as Fields)
+    else {
+      const made: unknown = structuredClone(item)
+      before.push(made)
+      keep(known, made)
+    }
   }
   return before
 }

@@ -17,6 +17,7 @@ import type { Call } from '@turnpike/http'
 import { parse, toApiError } from '@turnpike/http'
 import { allowedTargets } from './admit.js'
 import { assembly } from './assembly.js'
+import { bareAnswer, bareChunks } from './bare-answer.js'
 import type { Caller, UserCaller } from './caller.js'
 import { GUARD_MS, LOGGED_MODEL, LOOK_BACK } from './conventions.js'
 import { countEndUser, endUserOf } from './end-user.js'
@@ -157,6 +158,7 @@ export class Guarding<T extends Task = Task> {
     this.#isPaid = !this.inPlace
     try {
       let now = answer
+      if (this.#asked.task === 'chat' && this.readsTexts) now = bareAnswer(now as ChatCompletion) as typeof now
       for (const guard of this.#passed) {
         if (guard.text) now = await this.#withTexts(guard, now)
         await this.#tell(guard, now)
@@ -179,7 +181,7 @@ export class Guarding<T extends Task = Task> {
     const end = this.#watch()
     this.#isPaid = !this.inPlace
     try {
-      let chunks = source
+      let chunks = this.readsTexts ? bareChunks(source) : source
       for (const guard of this.#passed) if (guard.text || guard.answer) chunks = this.#stage(guard, chunks, head, usage)
       for (;;) {
         const { done, value } = await chunks.next()

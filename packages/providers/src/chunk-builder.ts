@@ -8,7 +8,7 @@ import type {
   Usage,
 } from '@turnpike/core'
 import { malformed, truncated } from './failures.js'
-import { parseJson, textOf } from './json.js'
+import { asTexts, parseJson, textOf } from './json.js'
 
 /** 24 random hexadecimal digits. */
 export const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(8)
@@ -76,14 +76,14 @@ export interface ChunkBuilder {
   usage(): Usage | undefined
   /** Sets the head. Only the first call has an effect. */
   begin(head: Partial<ChunkHead>): void
-  /** Adds a choice of the upstream without function calls and finish reason. The builder takes ownership, and normalizes its role and a text that is none. */
+  /** Adds a choice of the upstream without function calls and finish reason. The builder takes ownership, and normalizes its role and texts that are none. */
   relay(choice: ChunkChoice): void
   /** Adds a delta; `extra` are further fields of the choice, such as logprobs. */
   delta(choice: number, delta: ChatDelta, extra?: object): void
   /** Begins a tool call; `extra` are further fields of its first entry. @returns its index */
   tool(choice: number, call: { id?: string | undefined; name: string; extra?: object }): number
-  /** Appends to the arguments of a tool call. */
-  toolArguments(choice: number, tool: number, fragment: string): void
+  /** Appends to the arguments of a tool call; what is no text as its JSON. */
+  toolArguments(choice: number, tool: number, fragment: unknown): void
   /** Sets the finish reason of a choice, or the error that the upstream told in its place. */
   finish(choice: number, reason: FinishReason | UpstreamError, extra?: object): void
   /** Sets the usage, replacing any earlier report. */
@@ -106,9 +106,9 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     if (JSON.stringify([id, created, model]).length > HEAD_LENGTH)
       throw malformed(provider, 'The id and the model of the answer are too long')
     head = {
-      id: id || newCompletionId(),
+      id: textOf(id) || newCompletionId(),
       created: created || secondsNow(),
-      model,
+      model: textOf(model),
       ...rest,
       object: 'chat.completion.chunk',
     }
@@ -126,7 +126,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
 
   const relay: ChunkBuilder['relay'] = (choice) => {
     const { index, delta } = choice
-    if (delta.content !== undefined && delta.content !== null) delta.content = textOf(delta.content)
+    asTexts(delta)
     if (!choices.has(index)) choice.delta = first(index, delta)
     else {
       if (delta.role !== undefined) delete delta.role
@@ -141,7 +141,8 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     relay(extra ? { index, delta, ...extra, finish_reason: null } : { index, delta, finish_reason: null })
   }
 
-  const addArguments: ChunkBuilder['toolArguments'] = (index, tool, fragment) => {
+  const addArguments: ChunkBuilder['toolArguments'] = (index, tool, given) => {
+    const fragment = textOf(given)
     if (fragment === '') return
     choices.get(index)!.tools[tool]!.arguments += fragment
     added.push({

@@ -14,6 +14,17 @@ export const excessOf = (text: string, values = VALUES): string | undefined =>
 export const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 
+/** The texts of a message, and of a delta of one. */
+const TEXTS = ['content', 'reasoning_content', 'refusal'] as const
+
+/** Makes texts of what should be some in a message or a delta: what reads them counts their characters. */
+export function asTexts(said: Partial<Record<(typeof TEXTS)[number], unknown>>): void {
+  for (const name of TEXTS) {
+    const given = said[name]
+    if (typeof given !== 'string' && given !== undefined && given !== null) said[name] = textOf(given)
+  }
+}
+
 /** Parses JSON; undefined if it is invalid. */
 export function parseJson(text: string): unknown {
   try {

@@ -118,6 +118,8 @@ interface Word {
 interface Sentence {
   leaf: Leaf
   words: readonly Word[]
+  /** Its words without spaces and signs. */
+  told: readonly string[]
   /** Of the leaf, without the number of an item. */
   shape: string
   key: string
@@ -158,6 +160,7 @@ function sentencesOf(leaf: Leaf, whole: boolean): Sentence[] {
   return sentences.map((words) => ({
     leaf,
     words,
+    told: words.filter((word) => !isBlank(word)).map(({ text }) => text),
     shape,
     key:
       shape +
@@ -172,24 +175,25 @@ const isBlank = ({ text }: { text: string }): boolean => !/[\p{L}\p{N}\p{S}]/u.t
 
 /** Which share of their words two sentences have in common, from 0 to 1; 0 where the one is an item and the other none. */
 function likeness(a: Sentence, b: Sentence): number {
-  if (a.shape !== b.shape) return 0
+  if (a.shape !== b.shape || a.told.length === 0 || b.told.length === 0) return 0
   const counts = new Map<string, number>()
-  const [before, after] = [a, b].map(({ words }) => words.filter((word) => !isBlank(word)))
-  for (const { text } of before!) counts.set(text, (counts.get(text) ?? 0) + 1)
+  for (const word of a.told) counts.set(word, (counts.get(word) ?? 0) + 1)
   let common = 0
-  for (const { text } of after!) {
-    const left = counts.get(text) ?? 0
+  for (const word of b.told) {
+    const left = counts.get(word) ?? 0
     if (left > 0) common++
-    counts.set(text, left - 1)
+    counts.set(word, left - 1)
   }
-  return (2 * common) / (before!.length + after!.length || 1)
+  return (2 * common) / (a.told.length + b.told.length)
 }
 
 type Pair = [Sentence | undefined, Sentence | undefined]
 
 /** Sentences of the one text with those of the other that they became: the pairs, in order, that are most alike in all. */
 function pairsOf(before: readonly Sentence[], after: readonly Sentence[], budget: Budget): Pair[] {
-  const words = (sentences: readonly Sentence[]): number => sentences.reduce((sum, one) => sum + one.words.length, 0)
+  // A rule or an empty row has no words, and is compared as well.
+  const words = (sentences: readonly Sentence[]): number =>
+    sentences.reduce((sum, one) => sum + one.words.length + 1, 0)
   const cost = before.length * words(after) + after.length * words(before)
   if (cost > budget.pairs)
     return [...before.map((one): Pair => [one, undefined]), ...after.map((one): Pair => [undefined, one])]

@@ -14,6 +14,7 @@ import type { EventStream } from '@turnpike/http'
 import { sse } from '@turnpike/http'
 import { needOf } from '../chat-need.js'
 import { chunksOf } from '../assembly.js'
+import { bareHead } from '../bare-answer.js'
 import { chunkText } from '../chunk-text.js'
 import { chatFields, permitted } from '../documented-fields.js'
 import { early } from '../early.js'
@@ -101,11 +102,12 @@ function eventsOf(
 ): EventStream<ChunkChoice[]> {
   const { watch } = upstream
   const withUsage = request.stream_options?.include_usage === true
-  const text = chunkText(opened.head, withUsage)
+  const head = guarding?.readsTexts ? bareHead(opened.head) : opened.head
+  const text = chunkText(head, withUsage)
   const meter = streamMeter(askedOf(upstream, request), opened, () => firstToken(upstream))
   const batches = opened.batches[Symbol.asyncIterator]()
   const received = guarding && new Received(batches, watch, meter)
-  const guards = received && guarding.stream(received, opened.head, () => meter.used(true).usage)
+  const guards = received && guarding.stream(received, head, () => meter.used(true).usage)
   const read = readerOf(guards ?? batches)
   /** Reads to the end, so that the usage record has the usage that the upstream reports. @returns whether the stream is complete */
   const drain = async (): Promise<boolean> => {

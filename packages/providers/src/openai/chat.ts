@@ -4,7 +4,7 @@ import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow, unnamedCall } from '../chunk-builder.js'
 import { count } from '../count.js'
 import { finishReason } from '../finish-reasons.js'
-import { textOf } from '../json.js'
+import { asTexts, textOf } from '../json.js'
 import { inForm, reportOf, separateThoughts } from './answer.js'
 import { choiceError, errors, missing, toldError } from './errors.js'
 import { cleanHistory } from './history.js'
@@ -73,10 +73,10 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
   const told = toldError(provider, body, true)
   if (told) throw told
   return extend(body, {
-    id: (body['id'] as string) || newCompletionId(),
+    id: textOf(body['id']) || newCompletionId(),
     object: 'chat.completion' as const,
     created: count(body['created']) || secondsNow(),
-    model: (body['model'] as string) || request.model,
+    model: textOf(body['model']) || request.model,
     choices: choices.map((given: Loose, position) => {
       if (given['error']) throw choiceError(provider, given['error'])
       const choice = inForm('message', given)
@@ -93,11 +93,12 @@ function toResponse(provider: string, body: Loose, request: ChatCompletionReques
         tags.separate(message)
         tags.end(message)
       }
+      asTexts(message)
       return extend(choice, {
         index: count(choice['index']) ?? position,
         message: extend(message, {
           role: 'assistant' as const,
-          content: textOf(message['content']) || (textless ? null : ''),
+          content: (message['content'] as string | null | undefined) || (textless ? null : ''),
           ...(calls && { tool_calls: calls.map((call) => toToolCall(call, finish, provider)) }),
         }),
         finish_reason: finish,

@@ -91,7 +91,7 @@ function toolTracker(choice: number, builder: ChunkBuilder) {
       tool.name = name
       tool.ours = builder.tool(choice, { id: tool.id, name })
       builder.toolArguments(choice, tool.ours, tool.held)
-    } else builder.toolArguments(choice, tool.ours, textOf(call.arguments))
+    } else builder.toolArguments(choice, tool.ours, call.arguments)
   }
   return { track, isWhole: () => unnamed === 0 }
 }

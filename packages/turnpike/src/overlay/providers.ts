@@ -185,7 +185,8 @@ export function providerRoutes(administered: () => Administered): GatewayRoute[]
           )
         if (isDeepStrictEqual(after, before)) return undefined
         const { kind, name } = entry
-        const detail = Object.keys(body).join(', ')
+        const changed = Object.keys(body).filter((setting) => !isDeepStrictEqual(after[setting], before[setting]))
+        const detail = changed.join(', ')
         return { kind, name, value: await seal(after), action: 'provider.update', by: actorOf(caller), detail }
       })
       return answerOf(providers, id)
