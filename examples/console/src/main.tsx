@@ -1,12 +1,15 @@
 import '@turnpike/ui/styles.css'
 import './page.css'
+import './playground/playground.css'
 import { ActionButton, Empty, ErrorNotice, goTo, icons, linkTo, Page, route, Shell, useAction } from '@turnpike/ui'
 import type { ComponentType } from 'preact'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Account } from './account.js'
+import './kept.js'
 import { Files } from './files/files.js'
 import { Keys } from './keys/keys.js'
+import { onDemand } from './on-demand.js'
 import { Projects } from './projects/projects.js'
 import { SignIn } from './sign-in.js'
 import type { User } from './turnpike.js'
@@ -26,6 +29,12 @@ interface Entry {
 
 const entries: readonly Entry[] = [
   { path: '/projects', name: 'Projects', icon: icons.Projects, page: Projects },
+  {
+    path: '/playground',
+    name: 'Playground',
+    icon: icons.Playground,
+    page: onDemand(async () => (await import('./playground/playground.js')).Playground),
+  },
   { path: '/files', name: 'Files', icon: icons.Files, page: Files },
   { path: '/usage', name: 'Usage', icon: icons.Usage, page: Usage },
   { path: '/keys', name: 'Keys', icon: icons.Keys, page: Keys, roles: ['developer', 'admin'] },
