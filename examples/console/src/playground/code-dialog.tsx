@@ -13,7 +13,7 @@ export function CodeDialog({ bodies, onClose }: { bodies: readonly Body[]; onClo
   // The page is beside the gateway, wherever they are served.
   const code = codeOf(language, body, new URL('v1', location.href).href)
   return (
-    <Dialog title="Code" form="drawer wide" onClose={onClose}>
+    <Dialog title="Code" onClose={onClose}>
       <div class="spread">
         <Segmented label="Language" options={languages} value={language} onChange={setLanguage} />
         {bodies.length > 1 && (
@@ -26,7 +26,7 @@ export function CodeDialog({ bodies, onClose }: { bodies: readonly Body[]; onClo
         )}
       </div>
       <div class="markdown">
-        <CodeBlock code={readable(code)} copies={code} language={language} />
+        <CodeBlock key={`${language} ${at}`} code={readable(code)} copies={code} language={language} />
       </div>
       <p class="small muted">
         Set <code>GATEWAY_KEY</code> to a key of yours. The playground also sends <code>X-Gateway-Explain: true</code>,

@@ -112,6 +112,24 @@ export function Playground() {
   }
   const parts: Part[] = [['prompt', 'Prompt'], ...columns.map(({ id, model }) => [id, model || 'No model'] as const)]
 
+  const adder = (
+    <button
+      type="button"
+      class={isNarrow ? 'quiet' : ''}
+      aria-label="Add model"
+      aria-disabled={columns.length >= MOST_COLUMNS}
+      onClick={() => {
+        if (columns.length >= MOST_COLUMNS) return
+        addColumn()
+        part.value = draft.value.columns.at(-1)!.id
+        focusLastModel()
+      }}
+    >
+      <Icon icon={icons.Add} />
+      {!isNarrow && 'Add model'}
+    </button>
+  )
+
   return (
     <Page
       title="Playground"
@@ -132,19 +150,7 @@ export function Playground() {
             <Icon icon={icons.Code} />
             View code
           </button>
-          <button
-            type="button"
-            aria-disabled={columns.length >= MOST_COLUMNS}
-            onClick={() => {
-              if (columns.length >= MOST_COLUMNS) return
-              addColumn()
-              part.value = draft.value.columns.at(-1)!.id
-              focusLastModel()
-            }}
-          >
-            <Icon icon={icons.Add} />
-            Add model
-          </button>
+          {!isNarrow && adder}
         </div>
       }
     >
@@ -157,7 +163,12 @@ export function Playground() {
           runAll()
         }}
       >
-        {isNarrow && <Tabs parts={parts} value={part.value} onChange={(id) => (part.value = id)} />}
+        {isNarrow && (
+          <div class="parts">
+            <Tabs parts={parts} value={part.value} onChange={(id) => (part.value = id)} />
+            {adder}
+          </div>
+        )}
         <section ref={prompt} class="prompt" {...panelOf('prompt', 'Prompt', isNarrow, part.value)}>
           <Prompt onRun={runAll} />
         </section>

@@ -36,7 +36,7 @@ export function Tabs({
     document.getElementById(`tab-${id}`)!.focus()
   }
   return (
-    <div class="parts" role="tablist" aria-label="Parts" onKeyDown={move}>
+    <div role="tablist" aria-label="Parts" onKeyDown={move}>
       {parts.map(([id, name]) => (
         <button
           key={id}
