@@ -30,7 +30,7 @@ consoleSuite('the console', (given) => {
     const { page, person, admin, open } = given()
     const pages = (): Promise<string[]> =>
       page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
-    expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Keys', 'Account'])
+    expect(await pages()).toEqual(['Projects', 'Playground', 'Files', 'Usage', 'Keys', 'Account'])
     await open('/users', 'Users')
     await page.getByText('This page is for administrators').waitFor()
     const links = page.getByRole('banner').getByRole('link')
@@ -39,7 +39,7 @@ consoleSuite('the console', (given) => {
     await admin.client.patch('/api/users/{id}', { params: { id: person.id }, body: { role: 'user' } })
     await page.reload()
     await page.getByText('This page is for administrators').waitFor()
-    expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Account'])
+    expect(await pages()).toEqual(['Projects', 'Playground', 'Files', 'Usage', 'Account'])
     await open('/keys', 'Keys')
     await page.getByText('This page is for developers and administrators').waitFor()
     await page.getByText('says how you become one').waitFor()
@@ -49,7 +49,7 @@ consoleSuite('the console', (given) => {
     await page.reload()
     await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
     await page.getByRole('button', { name: 'New user' }).waitFor()
-    expect(await pages()).toEqual(['Projects', 'Files', 'Usage', 'Keys', 'Users', 'Account'])
+    expect(await pages()).toEqual(['Projects', 'Playground', 'Files', 'Usage', 'Keys', 'Users', 'Account'])
     expect(await others()).toEqual(['Dashboard', 'API'])
     for (const [name, path] of [
       ['Dashboard', '/admin'],

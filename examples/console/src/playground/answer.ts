@@ -93,7 +93,7 @@ function comparedIn(header: string): Compared[] {
 }
 
 /** The sentences of `dropped=seed,logit_bias; clamped=temperature`. */
-export const warningsIn = (header: string): string[] =>
+const warningsIn = (header: string): string[] =>
   header.split('; ').map((part) => {
     const [action = '', fields = ''] = part.split('=')
     const names = fields.split(',').map((field) => (field.startsWith('+') ? `${field.slice(1)} more` : field))

@@ -1,14 +1,15 @@
 import { ErrorNotice, Icon, icons } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { Thinking } from '../projects/message-parts.js'
+import { Examples } from './examples.js'
 import { CallCard } from './messages.js'
-import { Facts } from './run-facts.js'
 import { addMessages, changeColumn, isReady, newMessage, run, bodyFor } from './draft.js'
 import { ModelPicker } from './model-picker.js'
 import type { Model } from './models.js'
 import { lacks } from './models.js'
 import type { Column } from './request.js'
 import type { Run } from './runs.js'
+import { Facts } from './run-facts.js'
 import { runOf, stop } from './runs.js'
 
 /** JSON as a block of code, so that it is highlighted. */
@@ -73,7 +74,7 @@ export function ColumnView({
   name,
   onRemove,
   onCode,
-  onGoOn,
+  onPrompt,
 }: {
   column: Column
   models: readonly Model[]
@@ -82,8 +83,8 @@ export function ColumnView({
   /** Absent for the only one. */
   onRemove: (() => void) | undefined
   onCode: (body: Run['body']) => void
-  /** Called when the answer was put into the messages. */
-  onGoOn: () => void
+  /** Called when something was put into the messages. */
+  onPrompt: () => void
 }) {
   const { id, model, provider } = column
   const shown = runOf(id).value
@@ -102,7 +103,7 @@ export function ColumnView({
   const hasAnswer = shown && shown.state !== 'running' && (shown.answer.text !== '' || shown.answer.calls.length > 0)
   return (
     <>
-      <header class="stack">
+      <header>
         <div class="named">
           <ModelPicker
             label={`${name}: model`}
@@ -142,7 +143,7 @@ export function ColumnView({
         {lack !== undefined && <p class="small amber">{lack}</p>}
       </header>
       <div class="column-body" role="region" aria-label={`${name}: answer`} tabIndex={0}>
-        {shown ? <Answer run={shown} /> : <p class="muted">The answer will be here.</p>}
+        {shown ? <Answer run={shown} /> : <Examples onChoose={onPrompt} />}
         {hasAnswer && (
           <div class="row">
             <button
@@ -150,7 +151,7 @@ export function ColumnView({
               class="quiet"
               onClick={() => {
                 goOn(shown.answer)
-                onGoOn()
+                onPrompt()
               }}
             >
               Go on from here

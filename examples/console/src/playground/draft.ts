@@ -9,7 +9,7 @@ const KEEP_MS = 400
 
 /** Most models side by side, and most presets. */
 export const MOST_COLUMNS = 3
-export const MOST_PRESETS = 20
+const MOST_PRESETS = 20
 
 export const newMessage = (fields: Partial<DraftMessage> = {}): DraftMessage => ({
   id: crypto.randomUUID(),
@@ -105,6 +105,12 @@ export function removeColumn(id: string): void {
 /** What keeps the draft from being sent. */
 export const faults = computed(() => faultsOf(draft.value))
 export const isReady = computed(() => Object.keys(faults.value).length === 0)
+
+/** Whether nothing is typed but parameters. */
+export const isBlank = computed(() => {
+  const { system, messages, tools } = draft.value
+  return system === '' && tools === '' && messages.every(({ text, pictures }) => text === '' && pictures.length === 0)
+})
 
 /** The request to a model, where the draft can be sent. */
 export const bodyFor = (column: Column): Body => bodyOf(draft.value, column)

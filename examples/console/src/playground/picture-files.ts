@@ -6,7 +6,7 @@ export const pictureFiles = (data: DataTransfer | null): File[] =>
 export const urlOf = (file: File): Promise<string> =>
   new Promise((resolve, reject) => {
     const reader = new FileReader()
-    reader.onload = () => resolve(reader.result as string)
-    reader.onerror = () => reject(reader.error)
+    reader.addEventListener('load', () => resolve(reader.result as string))
+    reader.addEventListener('error', () => reject(reader.error))
     reader.readAsDataURL(file)
   })

@@ -188,7 +188,7 @@ export function Playground() {
                     : undefined
                 }
                 onCode={(body) => setOpen({ name: 'code', bodies: [body] })}
-                onGoOn={focusLastText}
+                onPrompt={focusLastText}
               />
             </section>
           ))}

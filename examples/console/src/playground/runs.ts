@@ -82,7 +82,7 @@ export async function start(columnId: string, body: Body): Promise<void> {
     run = { ...run, ...changes }
     timer ??= setTimeout(() => {
       timer = undefined
-      if (stops.get(columnId) === leaving) shown.value = run
+      if (!leaving.signal.aborted) shown.value = run
     }, SHOW_MS)
   }
   const options = {

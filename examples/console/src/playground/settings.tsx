@@ -1,5 +1,6 @@
 import { Field, Folded, Segmented } from '@turnpike/ui'
 import { change, draft, faults } from './draft.js'
+import { exampleSchema, exampleTools } from './examples.js'
 import type { Parameter } from './request.js'
 import { efforts } from './request.js'
 
@@ -9,36 +10,6 @@ const numberFields = [
   ['max_tokens', 'Most tokens', { min: 1, step: 1 }],
   ['seed', 'Seed', { step: 1 }],
 ] as const
-
-const exampleTools = JSON.stringify(
-  [
-    {
-      type: 'function',
-      function: {
-        name: 'get_weather',
-        description: 'The weather of a city',
-        parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-      },
-    },
-  ],
-  null,
-  2,
-)
-
-const exampleSchema = JSON.stringify(
-  {
-    name: 'city',
-    strict: true,
-    schema: {
-      type: 'object',
-      properties: { name: { type: 'string' }, country: { type: 'string' } },
-      required: ['name', 'country'],
-      additionalProperties: false,
-    },
-  },
-  null,
-  2,
-)
 
 /** How many of some texts are set, to be said where they are folded. */
 const countOf = (texts: readonly (string | undefined)[]): string => {
