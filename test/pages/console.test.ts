@@ -34,7 +34,7 @@ consoleSuite('the console', (given) => {
       if (await page.getByRole('dialog').isVisible()) await page.keyboard.press('Escape')
       return names
     }
-    const own = ['Get started', 'Projects', 'Files', 'My usage', 'My keys']
+    const own = ['Get started', 'Projects', 'Playground', 'Files', 'My usage', 'My keys']
     expect(await pages()).toEqual(own)
     await open('/admin/users', 'Users')
     await page.getByText(`You are signed in as ${person.email}, who is no administrator.`).waitFor()

@@ -7,6 +7,7 @@ import { entryAt, ErrorNotice, goTo, icons, lazy, route, Shell, useAction } from
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Account } from './account.js'
+import './kept.js'
 import { PersonMenu } from './shell/person-menu.js'
 import { ProjectSwitcher } from './shell/project-switcher.js'
 import { NotFound, Refused } from './shell/refused.js'
@@ -37,6 +38,13 @@ const entries: readonly OwnEntry[] = [
     icon: icons.Projects,
     page: lazy(async () => (await import('./projects/projects.js')).Projects),
     keys: 'g p',
+  },
+  {
+    path: '/playground',
+    name: 'Playground',
+    icon: icons.Playground,
+    page: lazy(async () => (await import('./playground/playground.js')).Playground),
+    keys: 'g y',
   },
   {
     path: '/files',

@@ -55,14 +55,14 @@ function Piece({ code, language }: { code: string; language: string }) {
   )
 }
 
-/** Code with its language, and a button that copies it. */
-export function CodeBlock({ code, language }: { code: string; language: string }) {
+/** Code with its language, and a button that copies it. @param copies what is copied in its place */
+export function CodeBlock({ code, language, copies = code }: { code: string; language: string; copies?: string }) {
   const known = code.length > MOST_HIGHLIGHTED ? '' : language.toLowerCase()
   return (
     <div class="code-block">
       <div class="code-head muted">
         <span>{language || 'code'}</span>
-        <Copy text={code} class="quiet" />
+        <Copy text={copies} class="quiet" />
       </div>
       <pre tabIndex={0} aria-label={`Code${language && ` in ${language}`}`}>
         <code>

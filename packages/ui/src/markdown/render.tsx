@@ -51,7 +51,7 @@ function element(token: Token, children: ComponentChildren[]): ComponentChildren
       )
     case 'table_open':
       return (
-        <div class="scroll" role="region" aria-label="Table" tabIndex={0}>
+        <div class="scroll" role="group" aria-label="Table" tabIndex={0}>
           <table>{children}</table>
         </div>
       )
