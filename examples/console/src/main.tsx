@@ -26,7 +26,7 @@ import { Projects } from './projects/projects.js'
 import { SignIn } from './sign-in.js'
 import type { User } from './turnpike.js'
 import { account, readAccount, signOut } from './turnpike.js'
-import { Usage } from './usage.js'
+import { Usage } from './usage/usage.js'
 
 /** A page and who has it. The platform refuses the others in any case. */
 interface OwnEntry extends Entry {

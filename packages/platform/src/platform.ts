@@ -36,6 +36,7 @@ import { taskOperations } from './operations/tasks.js'
 import type { SelfRole } from './operations/users.js'
 import { userOperations } from './operations/users.js'
 import { fileOperations } from './operations/files.js'
+import { usageOperations } from './operations/usage.js'
 import { ownLog } from './own-log.js'
 import type { Parts } from './parts.js'
 import type { Responder } from './responder.js'
@@ -128,6 +129,7 @@ const operationsOf = (parts: Parts, files: FilesOptions | undefined) => {
     conversations: conversationOperations(parts),
     results: resultOperations(parts),
     spend: spendOperations(parts),
+    usage: usageOperations(parts),
   }
 }
 

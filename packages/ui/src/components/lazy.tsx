@@ -3,9 +3,9 @@ import { useData } from '../use-data.js'
 import { Loaded } from './loaded.js'
 
 /** A component that is loaded when it is first shown, by an `import()` of its own. */
-export const lazy = (load: () => Promise<ComponentType>): ComponentType =>
-  function Lazy() {
+export const lazy = <Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> =>
+  function Lazy(props: Props) {
     // In an object, because a component is a function.
     const data = useData(async () => ({ Component: await load() }), [])
-    return <Loaded data={data}>{({ Component }) => <Component />}</Loaded>
+    return <Loaded data={data}>{({ Component }) => <Component {...props} />}</Loaded>
   }

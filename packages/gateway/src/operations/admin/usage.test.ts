@@ -200,6 +200,11 @@ describe('GET /admin/usage/hours', () => {
     expect(await series('by=model&id=openai%2Fgpt-4o&hours=4')).toMatchObject({ name: null, ...expected })
     expect(await series('by=provider&id=openai&hours=4')).toMatchObject({ name: null, ...expected })
     expect(await series('by=user&hours=4')).toEqual({ by: 'user', id: null, name: null, ...expected })
+    expect(await series(`by=user&id=bob&hours=1&until=${EARLIER}`)).toMatchObject({
+      from: '2026-01-02T09:00:00.000Z',
+      total: totals(1),
+      series: [hour('09', 1)],
+    })
     const week = await series('by=user&id=bob')
     expect([week.hours, week.series.length, week.from]).toEqual([168, 168, '2025-12-26T13:00:00.000Z'])
   })

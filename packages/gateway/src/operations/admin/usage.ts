@@ -29,13 +29,10 @@ const ByHour = v.picklist(['user', 'key', 'model', 'provider'])
 const By = v.picklist([...ByHour.options, 'session', 'project'])
 type By = v.InferOutput<typeof By>
 
-const Query = v.object({
-  by: By,
-  hours: Hours,
-  /** A time in the last of the hours, to compare with an earlier period; default now. */
-  until: v.optional(v.pipe(v.string(), v.isoTimestamp('Expected a time, such as 2030-01-31T08:00:00Z'))),
-  ...Paging.entries,
-})
+/** A time in the last of the hours, to compare with an earlier period; default now. */
+const Until = v.optional(v.pipe(v.string(), v.isoTimestamp('Expected a time, such as 2030-01-31T08:00:00Z')))
+
+const Query = v.object({ by: By, hours: Hours, until: Until, ...Paging.entries })
 
 /** The names of what usage is summed up by: models and providers have none besides their ids. */
 const namesBy = (kv: KV, by: By, ids: string[]): Promise<Named[]> | Named[] =>
@@ -104,7 +101,7 @@ export const UsageSeries = v.object({
   /** Null = all. */
   id: v.nullable(v.string()),
   name: v.nullable(v.string()),
-  /** Number of hours; the last is the current one. */
+  /** Number of hours; the last is that of `until`. */
   hours: v.number(),
   /** Start of the first hour. */
   from: v.string(),
@@ -138,23 +135,25 @@ export function adminUsageHours(kv: KV, ledger: UsageLedger, now: () => number) 
       by: ByHour,
       id: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(ID_LENGTH))),
       hours: Hours,
+      until: Until,
     }),
     output: UsageSeries,
-    async run(_, { query: { by, id, hours = SERIES_HOURS } }): Promise<UsageSeries> {
-      const from = startOf(hours, now())
-      const [used, names] = await Promise.all([
+    async run(_, { query: { by, id, hours = SERIES_HOURS, until } }): Promise<UsageSeries> {
+      const from = startOf(hours, until === undefined ? now() : Date.parse(until))
+      const [found, names] = await Promise.all([
         id === undefined ? allHours(from) : ledger.hours(by, id, from),
         id === undefined ? [] : namesBy(kv, by, [id]),
       ])
-      const totalOf = (counters: typeof used) => viewOf(totalsOf(sumOf(counters.map(({ fields }) => fields))))
+      const series = byHour(from, hours, found)
+      const totalOf = (counters: typeof found) => viewOf(totalsOf(sumOf(counters.map(({ fields }) => fields))))
       return {
         by,
         id: id ?? null,
         name: names[0]?.name ?? null,
         hours,
         from: from.toISOString(),
-        total: totalOf(used),
-        series: byHour(from, hours, used).map(({ time, rows }) => {
+        total: totalOf(series.flatMap(({ rows }) => rows)),
+        series: series.map(({ time, rows }) => {
           const { requests, tokens, cost_usd } = totalOf(rows)
           return { time, requests, tokens, cost_usd }
         }),
