@@ -8,8 +8,8 @@ type Budgeted = Pick<Schemas['GatewayKey'], 'budget' | 'budget_used_usd'>
 
 /** What the credits are for. */
 const policies = {
-  report: 'Your requests use them up; none is refused without.',
-  enforce: 'Your requests use them up; without any left, they are refused.',
+  report: 'Your requests use credits up, and go on when none are left.',
+  enforce: 'Your requests use credits up, and are refused when none are left.',
 }
 
 /** A budget as a bar, with what is left of it, and when it begins anew. */

@@ -1,7 +1,8 @@
 import type { Data } from '@turnpike/ui'
-import { Copy, count, Empty, linkTo, Panel, plural, shortId, Table, usd } from '@turnpike/ui'
+import { count, Empty, linkTo, Panel, plural, shortId, Table, usd } from '@turnpike/ui'
 import { ExportButtons, restOf, usageColumns } from '@turnpike/ui/usage'
 import type { ComponentChildren } from 'preact'
+import { ShortId } from './short-id.js'
 import type { By, OwnReport, OwnRow, readInProjects } from './read.js'
 
 /** What the rows are, where the user sees them, and what usage in none of them is called. */
@@ -74,11 +75,7 @@ function Name({ by, row: { id, name } }: { by: Kind; row: OwnRow }) {
   if (by === 'project') return <a href={linkTo(`/projects/${id}`)}>{name}</a>
   return (
     <>
-      {name}{' '}
-      <span class="small muted together">
-        <span class="mono">{shortId(id)}</span>
-        <Copy text={id} class="link" />
-      </span>
+      {name} <ShortId id={id} />
     </>
   )
 }

@@ -17,6 +17,7 @@ import {
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
+import { ShortId } from './short-id.js'
 import { PagedTable, usePages } from '../use-pages.js'
 
 type Session = Schemas['Session']
@@ -46,14 +47,12 @@ function NewSession({ onMade, onClose }: { onMade: () => void; onClose: () => vo
 }
 
 const sessionColumns: Column<Session>[] = [
-  { name: 'Label', cell: ({ label }) => label ?? NONE },
   {
-    name: 'Id',
-    cell: ({ id }) => (
-      <span class="together">
-        <span class="mono">{shortId(id)}</span>
-        <Copy text={id} class="link" />
-      </span>
+    name: 'Session',
+    cell: ({ id, label }) => (
+      <>
+        {label ?? NONE} <ShortId id={id} />
+      </>
     ),
   },
   { name: 'Requests', number: true, cell: (one) => count(one.request_count) },

@@ -11,6 +11,7 @@ import {
   route,
   Segmented,
   setQuery,
+  shortId,
   Table,
   usd,
   useData,
@@ -75,9 +76,11 @@ function Rows({ by, rows: all, cut, reading, earlier, times }: RowsProps) {
           (one.name ?? one.id)
         )}
         {one.name !== null && one.name !== one.id && (
-          <p class="small muted together">
-            <span class="mono">{one.id}</span>
-            <Copy text={one.id} class="link" />
+          <p class="small muted">
+            <span class="together">
+              <span class="mono">{shortId(one.id)}</span>
+              <Copy text={one.id} class="link" />
+            </span>
           </p>
         )}
       </>

@@ -34,7 +34,7 @@ function colourOf(token: string): string {
   return color
 }
 
-const HEIGHT = 240
+const HEIGHT = 260
 /** Pixels that a label of the time axis takes. */
 const LABEL = 76
 const DAY_MS = 24 * 3_600_000
@@ -83,6 +83,7 @@ function optionsOf(
       {
         ...axis,
         grid: { show: false },
+        size: 30,
         splits: ({ bbox }) => ticksOf(latest.current.times, bbox.width / devicePixelRatio / LABEL),
         values: (_, places) => places.map((place) => tickText(latest.current.times[place]!)),
       },

@@ -63,7 +63,8 @@ export type Measure = keyof typeof measures
 /** A value and what it was before, as `+12 %`, `-3 %`, `as before` or `new`; undefined where there was nothing at all. */
 export function change(now: number, before: number): string | undefined {
   if (before === 0) return now === 0 ? undefined : 'new'
-  const percent = Math.round((now / before - 1) * 100)
+  // Not all of it is gone while some is left.
+  const percent = Math.max(Math.round((now / before - 1) * 100), now > 0 ? -99 : -100)
   // What is twenty times as much says little in percent.
   if (percent >= 2_000) return `${count(Math.round(now / before))} times`
   return percent === 0 ? 'as before' : `${percent > 0 ? '+' : '−'}${count(Math.abs(percent))} %`

@@ -93,7 +93,9 @@ export function UsageChart({ report, title, rest }: { report: UsageReport; title
             )}
           </div>
           <details class="twin">
-            <summary>As a table</summary>
+            <summary>
+              As a table <span class="small">Times of {timeZone()}</span>
+            </summary>
             <Table
               caption={label}
               columns={[
@@ -111,7 +113,6 @@ export function UsageChart({ report, title, rest }: { report: UsageReport; title
           </details>
         </>
       )}
-      <p class="foot muted small">Times are of {timeZone()}.</p>
     </Panel>
   )
 }
