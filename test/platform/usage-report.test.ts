@@ -31,7 +31,7 @@ worldSuite('usage of a period', (world) => {
   const rows = ({ rows }: Report) => rows.map(({ id, name, requests }) => [id, name, requests])
 
   it('is told by model, key, session, conversation, task and project, in all and by hour', async () => {
-    const [ada, bob] = [await newOwner(world()), await newOwner(world())]
+    let [ada, bob] = [await newOwner(world()), await newOwner(world())]
     const project = `/api/projects/${ada.projectId}`
     const { name } = made(await ask<{ name: string }>('GET', project, { as: ada }))
     const { title } = made(await ask<{ title: string }>('GET', `/api/tasks/${ada.taskId}`, { as: ada }))
@@ -43,32 +43,36 @@ worldSuite('usage of a period', (world) => {
     // Nobody else's task.
     await request(bob, { 'x-task-id': ada.taskId })
     await world().advance(HOUR_MS)
+    // The access tokens are over.
+    ada = { ...ada, ...(await world().signIn(ada.email)) }
+    bob = { ...bob, ...(await world().signIn(bob.email)) }
     await request(ada, { 'x-project-id': ada.projectId })
 
     const all = await report(ada)
-    expect(all.total).toMatchObject({ requests: 3, unpriced: 0 })
-    expect(all.hours.requests).toEqual([2, 1])
+    expect(all.total).toMatchObject({ requests: 4, unpriced: 0 })
+    // An owner comes with a request that names nothing.
+    expect(all.hours.requests).toEqual([3, 1])
     expect(all.hours.time.map((time) => Date.parse(time) % HOUR_MS)).toEqual([0, 0])
     expect(Date.parse(all.to) - Date.parse(all.from)).toBe(168 * HOUR_MS)
-    expect(all.rows).toMatchObject([{ name: null, requests: 3, hours: { requests: [2, 1] } }])
+    expect(all.rows).toMatchObject([{ name: null, requests: 4, hours: { requests: [3, 1] } }])
     expect(all.hours.cost_usd[0]! + all.hours.cost_usd[1]!).toBeCloseTo(all.total.cost_usd, 12)
     const by = (kind: string, as = ada) => report(as, `?by=${kind}`)
-    expect(rows(await by('key'))).toEqual([[expect.any(String), expect.any(String), 3]])
+    expect(rows(await by('key'))).toEqual([[ada.keyId, 'k', 4]])
     expect(rows(await by('session'))).toEqual([[session, 'Nightly', 1]])
     expect(rows(await by('project'))).toEqual([[ada.projectId, name, 3]])
     expect(rows(await by('task'))).toEqual([[ada.taskId, title, 1]])
     expect(rows(await by('conversation'))).toEqual([[conversation, name, 1]])
     expect((await by('task')).rows[0]).toMatchObject({ project_id: ada.projectId, hours: { requests: [1, 0] } })
     expect(rows(await by('task', bob))).toEqual([])
-    expect((await report(bob)).total.requests).toBe(2)
+    expect((await report(bob)).total.requests).toBe(3)
 
     // The hour before.
     const [first] = all.hours.time
     for (const kind of ['model', 'key']) {
       const early = await report(ada, `?by=${kind}&from=${first}&to=${first}`)
-      expect([early.total.requests, early.hours.requests, early.rows[0]!.requests]).toEqual([2, [2], 2])
+      expect([early.total.requests, early.hours.requests, early.rows[0]!.requests]).toEqual([3, [3], 3])
     }
-    made(await ask('DELETE', project, { as: ada }))
+    expect((await ask('DELETE', project, { as: ada })).status).toBe(204)
     expect(await by('task')).toMatchObject({ rows: [{ id: ada.taskId, name: null }] })
     expect(await by('conversation')).toMatchObject({ rows: [{ id: conversation, name: null, project_id: null }] })
     expect(rows(await by('project'))).toEqual([[ada.projectId, null, 3]])

@@ -1,20 +1,6 @@
 import type { Schemas } from '@turnpike/client'
 import type { Column } from '@turnpike/ui'
-import {
-  Ago,
-  Copy,
-  count,
-  Dialog,
-  Empty,
-  Field,
-  Form,
-  NONE,
-  Panel,
-  shortId,
-  textOf,
-  usd,
-  useAction,
-} from '@turnpike/ui'
+import { Ago, count, Dialog, Empty, Field, Form, NONE, Panel, textOf, usd, useAction } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { ShortId } from './short-id.js'

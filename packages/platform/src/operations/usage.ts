@@ -33,7 +33,7 @@ function rowsOf(parts: readonly UsagePart[]): Row[] {
     row.total = sum(row.total, totals)
     addHour(row.hours, hour, totals)
   }
-  return [...rows.values()].sort(
+  return [...rows.values()].toSorted(
     ({ total: a }, { total: b }) => b.cost_nano_usd - a.cost_nano_usd || b.tokens - a.tokens || b.requests - a.requests,
   )
 }

@@ -50,7 +50,7 @@ function dataOf({ times, series, kind }: PlotProps): uPlot.AlignedData {
     const below = sums.at(-1)
     sums.push(values.map((value, i) => (value ?? 0) + (below?.[i] ?? 0)))
   }
-  return [places, ...sums.reverse()]
+  return [places, ...sums.toReversed()]
 }
 
 /** The places at the ends of the time axis: the whole of the outer bars is seen. */

@@ -52,8 +52,8 @@ export type Step = 'hour' | 'day'
 export function stepsOf({ from, to }: { from: number; to: number }, step: Step): number[] {
   const starts: number[] = []
   if (step === 'hour') for (let at = hourStart(from); at <= to; at += HOUR_MS) starts.push(at)
-  // Days of a clock that is set forward or back have 23 or 25 hours.
-  else for (let at = dayStart(from, 0); at <= to; at = dayStart(at, -1)) starts.push(at)
+  // The first hour of a clock with half hours begins before its day. Days of a clock that is set forward or back have 23 or 25 hours.
+  else for (let at = dayStart(from + HOUR_MS - 1, 0); at <= to; at = dayStart(at, -1)) starts.push(at)
   return starts
 }
 
@@ -63,7 +63,6 @@ export function sumBySteps(starts: readonly number[], times: readonly number[], 
   let step = 0
   for (const [i, time] of times.entries()) {
     while (step + 1 < starts.length && time >= starts[step + 1]!) step++
-    // An hour of a clock with half hours may begin before its day.
     sums[step]! += values[i]!
   }
   return sums
