@@ -54,7 +54,7 @@ const arrows: Record<string, string[]> = {
 
 /** What is bundled into a package, so that it imports nothing of it at run time. */
 const bundled: Record<string, string[]> = {
-  dashboard: ['@preact/signals', '@turnpike/client', '@turnpike/ui', 'preact', 'uplot'],
+  dashboard: ['@preact/signals', '@turnpike/client', '@turnpike/ui', 'preact'],
   turnpike: ['@turnpike/example-console'],
 }
 

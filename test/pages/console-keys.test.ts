@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { consoleSuite } from './console.js'
 
@@ -88,7 +89,7 @@ consoleSuite('keys and usage at the console', (given) => {
 
   it('makes a session and shows what it, the keys and the credits come to', async () => {
     const { page, open, inspect, person, admin } = given()
-    await open('/usage', 'Usage')
+    await open('/usage?by=session', 'Usage')
     await page.getByText('No session yet').waitFor()
     await inspect('console-usage-empty')
     await page.getByRole('button', { name: 'New session' }).click()
@@ -101,7 +102,8 @@ consoleSuite('keys and usage at the console', (given) => {
     await page.getByRole('row', { name: 'Nightly summary' }).getByRole('button', { name: 'Copy' }).click()
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(session!.id)
 
-    await admin.client.patch('/api/users/{id}/balance', { params: { id: person.id }, body: { creditCoins: 1_250 } })
+    const params = { id: person.id }
+    await admin.client.patch('/api/users/{id}/balance', { params, body: { creditCoins: 1_250 } })
     expect([(await ask(session!.id)).status, (await ask()).status]).toEqual([200, 200])
     await page.reload()
     await page.getByText('1,250', { exact: true }).waitFor()
@@ -112,16 +114,55 @@ consoleSuite('keys and usage at the console', (given) => {
       return found.getByRole('cell').allTextContents()
     }
     const { prompt_tokens: sent, completion_tokens: answered } = (await person.client.get('/api/sessions'))[0]!
-    expect((await cells('Sessions', 'Nightly summary')).slice(1, 4)).toEqual(['1', String(sent), String(answered)])
-    const used = (await person.client.get('/api/keys/usage')).keys.find(({ name }) => name.includes('laptop'))
-    expect((await cells('What keys used', 'laptop')).slice(0, 2)).toEqual(['2', String(used!.prompt_tokens)])
-    const asked = page.waitForRequest((request) => request.url().includes('/api/keys/usage?'))
+    expect((await cells('Sessions', 'Nightly summary')).slice(0, 3)).toEqual(['1', String(sent), String(answered)])
+    expect((await cells('Usage by session', 'Nightly summary')).slice(1, 3)).toEqual(['new', '1'])
+    expect((await cells('Usage by session', 'Without a session'))[2]).toBe('1')
+  })
+
+  it('shows what a period came to, by day and hour, with parts that can be hidden, and saves it as files', async () => {
+    const { page, open, inspect, person } = given()
+    await open('/usage?by=key', 'Usage')
+    const { total, rows } = await person.client.get('/api/usage', { query: { by: 'key' } })
+    const figures = page.getByRole('main').locator('.figures').first()
+    await figures.getByText('nothing in the 7 days before').first().waitFor()
+    expect(await figures.locator('.value').nth(1).textContent()).toBe('2')
+    const row = page.getByRole('table', { name: 'Usage by key' }).getByRole('row', { name: 'laptop' })
+    const cells = ['new', '2', total.prompt_tokens, total.completion_tokens].map(String)
+    expect((await row.getByRole('cell').allTextContents()).slice(1)).toEqual(cells)
+
+    await page.getByRole('button', { name: 'Requests', exact: true }).first().click()
+    await page.getByRole('img', { name: 'Requests by day, by key' }).waitFor()
+    const part = page.getByRole('table', { name: 'Parts' }).getByRole('button', { name: 'laptop' })
+    await part.press('Enter')
+    expect(await part.getAttribute('aria-pressed')).toBe('false')
+    await part.press('Enter')
+    await page.getByText('As a table').click()
+    const twin = page.getByRole('table', { name: 'Requests by day, by key' })
+    expect(await twin.getByRole('cell').allTextContents()).toEqual(['2'])
+    const plot = (await page.locator('.u-over').boundingBox())!
+    // The last bar is today.
+    await page.mouse.move(plot.x + plot.width - 10, plot.y + 20)
+    await page.locator('.chart-tip').getByText('laptop').waitFor()
+    await inspect('console-usage')
+
+    const asked = page.waitForRequest((request) => request.url().includes('/api/usage?'))
     await page.getByRole('button', { name: '24 hours' }).click()
     const from = Date.parse(new URL((await asked).url()).searchParams.get('from')!)
-    expect(Math.floor((Date.now() - from) / 3_600_000)).toBe(24)
-    expect((await cells('What keys used', 'laptop'))[0]).toBe('2')
+    expect(Math.floor((Date.now() - from) / 3_600_000)).toBe(23)
+    await page.getByRole('img', { name: 'Requests by hour, by key' }).waitFor()
     expect(page.url()).toContain('hours=24')
-    await inspect('console-usage')
+    const saved = async (name: string): Promise<string> => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name, exact: true }).click(),
+      ])
+      expect(download.suggestedFilename()).toMatch(
+        new RegExp(`^usage-by-key-\\d{4}-\\d\\d-\\d\\d\\.${name.toLowerCase()}$`),
+      )
+      return readFileSync(await download.path(), 'utf8')
+    }
+    expect(await saved('CSV')).toContain(`\r\n${rows[0]!.id},my <b>laptop</b>,,2,0,`)
+    expect(JSON.parse(await saved('JSON'))).toMatchObject({ by: 'key', rows: [{ id: rows[0]!.id, requests: 2 }] })
   })
 
   it('revokes a key after a confirmation, and keeps what it used', async () => {

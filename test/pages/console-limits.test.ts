@@ -197,7 +197,8 @@ consoleSuite(
       const params = { id: person.id }
       await admin.client.patch('/api/users/{id}', { params, body: { budget: { usd: 12, per: 'month' } } })
       await open('/usage', 'Usage')
-      await page.getByText('Budget left').waitFor()
+      await page.getByText('$12.00 left').waitFor()
+      await page.getByText(/^Begins anew 1 \w+, /).waitFor()
       await page.getByText('$0 of $12.00 used this month').waitFor()
       await inspect('console-usage-budget')
     })

@@ -77,7 +77,7 @@ consoleSuite(
       await page.getByRole('dialog', { name: payloads[0]! }).getByText('First seen').waitFor()
       await page.keyboard.press('Escape')
       await page.keyboard.press('Escape')
-      await open('/usage', 'Usage')
+      await open('/usage?by=session', 'Usage')
       await page.getByRole('table', { name: 'Sessions' }).getByText(payloads[0]!, { exact: true }).waitFor()
       await open('/admin/users', 'Users')
       await page.getByRole('button', { name: `u1-${person.id}` }).click()

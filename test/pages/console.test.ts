@@ -107,13 +107,12 @@ consoleSuite('the console', (given) => {
     await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
   })
 
-  it('says what usage covers', async () => {
+  it('says that nothing was used yet, and what credits are for', async () => {
     const { page, open } = given()
     await open('/usage', 'Usage')
-    await page.getByText('What conversations and tasks cost is in their').waitFor()
+    await page.getByText('Nothing was used in this period').waitFor()
+    await page.getByText('Your requests use credits up, and go on when none are left.').waitFor()
     await page.getByText('= 0 tokens').waitFor()
-    await page.getByRole('main').getByRole('link', { name: 'project', exact: true }).click()
-    await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
   })
 
   it('notices that another tab has signed in somebody else, and shows them nothing of whoever was before', async () => {

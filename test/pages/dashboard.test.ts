@@ -91,7 +91,7 @@ describe('the dashboard', needs(programs.chromium), () => {
       await page.keyboard.press('Escape')
       await goTo(page, 'Usage')
       await page.getByRole('button', { name: 'Administrator' }).click()
-      await isIn('By hour')
+      await page.getByRole('dialog').getByRole('img', { name: 'Cost by day' }).waitFor()
       await inspect('admin-usage-hours')
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -166,7 +166,7 @@ describe('the dashboard', needs(programs.chromium), () => {
       ])
       const text = readFileSync(await download.path(), 'utf8')
       expect(text.split('\r\n')[0]).toBe(
-        'id,name,owner_id,requests,without_price,prompt_tokens,completion_tokens,cost_usd',
+        'id,name,owner_id,requests,without_price,prompt_tokens,completion_tokens,cost_usd,cost_usd_before',
       )
       expect(text).toContain(',Administrator,')
     })

@@ -57,7 +57,7 @@ const entries: readonly OwnEntry[] = [
     path: '/usage',
     name: 'My usage',
     icon: icons.Usage,
-    page: lazy(async () => (await import('./usage.js')).Usage),
+    page: lazy(async () => (await import('./usage/usage.js')).Usage),
     keys: 'g u',
   },
   {

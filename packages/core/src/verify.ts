@@ -96,7 +96,7 @@ async function* verifyUsage(kv: KV): AsyncGenerator<string> {
     if (key.length === 3) addUsage(usage, value, [])
   for await (const { value } of entriesOf<Hold>(kv, ['hold'])) addHeld(usage, value)
   // Failed calls leave no record.
-  for (const name of ['usage-total', 'usage-hour'])
+  for (const name of ['usage-total', 'usage-hour', 'usage-part'])
     yield* verifySums(kv, name, usage, (field) => !field.startsWith('failed_'))
   yield* verifySums(kv, 'budget', usage, (field) => field.startsWith('held_'))
 }

@@ -190,6 +190,17 @@ export const TEAMS = {
   custom: [{ id: 1, name: 'Assistant', role: 'Does what it is asked', model: null }],
 } as const
 
+/** Not shown: hours of GET /api/usage at most, three months, and where none are asked for, a week. */
+export const USAGE_HOURS = 2_232
+export const USAGE_PERIOD_HOURS = 168
+
+/** Not shown: rows of GET /api/usage at most, and of how many of them it has the hours. */
+export const USAGE_ROWS = 500
+export const USAGE_SERIES = 8
+
+/** Not shown: characters that a sum of an hour counts as where it is read for a short answer. */
+export const COUNTER_CHARACTERS = 128
+
 /** "Maximum request body size: not shown": bytes of the body of a sign-in or a refresh, which anybody may send. */
 export const AUTH_BODY_LIMIT = 16 * 1024
 

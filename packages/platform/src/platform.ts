@@ -38,6 +38,7 @@ import { tokenOperations } from './operations/tokens.js'
 import type { SelfRole } from './operations/users.js'
 import { userOperations } from './operations/users.js'
 import { fileOperations } from './operations/files.js'
+import { usageOperations } from './operations/usage.js'
 import { ownLog } from './own-log.js'
 import type { Parts } from './parts.js'
 import type { Responder } from './responder.js'
@@ -133,6 +134,7 @@ const operationsOf = (parts: Parts, files: FilesOptions | undefined) => {
     conversations: conversationOperations(parts, userFiles),
     results: resultOperations(parts),
     spend: spendOperations(parts),
+    usage: usageOperations(parts),
   }
 }
 

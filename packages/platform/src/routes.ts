@@ -21,6 +21,7 @@ import { resultsGet, resultsList } from './operations/results.js'
 import { sessionsCreate, sessionsGet, sessionsList } from './operations/sessions.js'
 import { conversationSpend, projectsSpend, tasksSpend } from './operations/spend.js'
 import { tokensCreate, tokensList, tokensRevoke } from './operations/tokens.js'
+import { usageOf } from './operations/usage.js'
 import { tasksCreate, tasksGet, tasksList, tasksRevisions, tasksStatus, tasksUpdate } from './operations/tasks.js'
 import { projectsTeam, teamsList } from './operations/teams.js'
 import { usersCreate, usersGet, usersList, usersRemove, usersRestore, usersUpdate } from './operations/users.js'
@@ -45,7 +46,7 @@ export function platformRoutes(
     checkSite: CheckSite
   },
 ): PlatformRoute[] {
-  const { users, balances, keys, tokens, projects, tasks, conversations, results, spend } = operations
+  const { users, balances, keys, tokens, projects, tasks, conversations, results, spend, usage } = operations
   const ours = { convention: true }
   const gone = { convention: true, status: 204 }
   const small = { bodyLimit: Math.min(bodyLimit, AUTH_BODY_LIMIT) }
@@ -76,6 +77,7 @@ export function platformRoutes(
     route('POST', '/api/users/{id}/balance', balancesAdd(balances), ours),
     route('POST', '/api/keys', keysCreate(keys), ours),
     route('GET', '/api/keys', keysList(keys), ours),
+    route('GET', '/api/usage', usageOf(usage), ours),
     route('GET', '/api/keys/usage', keysUsage(keys), ours),
     route('PATCH', '/api/keys/{id}', keysUpdate(keys), ours),
     route('DELETE', '/api/keys/{id}', keysRevoke(keys), gone),

@@ -79,6 +79,8 @@ export const AccountLimits = v.object({
   data_bytes_used: count,
   sessions: v.nullable(count),
   tasks: v.nullable(count),
+  /** What credits are for: nothing, to be counted, or to be needed for requests. */
+  balance_policy: v.picklist(['off', 'report', 'enforce']),
   /** Gateway keys that are not revoked, and the requests per minute of each. */
   keys: count,
   key_rate_limit: count,
@@ -304,6 +306,48 @@ export const KeysUsage = v.object({
   ...usage,
   /** Newest first. */
   keys: v.array(v.object({ id, name: v.string(), ...usage })),
+})
+
+/** Not in spec.md: what usage is told apart by. */
+export const UsageBy = v.picklist(['model', 'key', 'session', 'conversation', 'task', 'project'])
+export type UsageBy = v.InferOutput<typeof UsageBy>
+
+/** Sums side by side: the first of each is of the first hour. */
+const usageHours = {
+  requests: v.array(count),
+  total_tokens: v.array(count),
+  cost_usd: v.array(v.number()),
+}
+/** Requests whose price is not known. */
+const unpriced = count
+
+/** Not in spec.md: what a user has used in a period. */
+export const UsageReport = v.object({
+  by: UsageBy,
+  /** The start of the first hour. */
+  from: time,
+  /** The end of the last hour. */
+  to: time,
+  total: v.object({ ...usage, unpriced }),
+  /** The hours in which something was used, oldest first. */
+  hours: v.object({ time: v.array(time), ...usageHours }),
+  /** The dearest first. They come to less than the total where requests have no key, or no session, conversation, task or project. */
+  rows: v.array(
+    v.object({
+      /** Of models: `provider/model`. */
+      id: v.string(),
+      /** Null where there is none, or it was deleted. */
+      name: nullableText,
+      /** Of tasks and conversations; null of deleted ones. */
+      project_id: v.optional(v.nullable(id)),
+      ...usage,
+      unpriced,
+      /** In the same hours; of the first rows only. */
+      hours: v.optional(v.object(usageHours)),
+    }),
+  ),
+  /** How many further rows there are. */
+  omitted: count,
 })
 
 /** Not in spec.md: what the gateway requests of a project have used. */

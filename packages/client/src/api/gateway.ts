@@ -935,7 +935,7 @@ export interface components {
         UsageSeries: {
             /** @enum {string} */
             by: "user" | "key" | "model" | "provider";
-            id: string;
+            id: string | null;
             name: string | null;
             hours: number;
             from: string;

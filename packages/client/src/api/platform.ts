@@ -277,6 +277,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller has used in whole hours from `from` to `to`: in all, by hour, and by model, key, session, conversation, task or project.
+         * @description For whoever is signed in.
+         */
+        get: operations["usage.report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/keys/usage": {
         parameters: {
             query?: never;
@@ -1014,6 +1034,8 @@ export interface components {
             data_bytes_used: number;
             sessions: number | null;
             tasks: number | null;
+            /** @enum {string} */
+            balance_policy: "off" | "report" | "enforce";
             keys: number;
             key_rate_limit: number;
             /** @enum {string} */
@@ -1328,6 +1350,45 @@ export interface components {
                 total_tokens: number;
                 cost_usd: number;
             };
+        };
+        UsageReport: {
+            /** @enum {string} */
+            by: "model" | "key" | "session" | "conversation" | "task" | "project";
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            total: {
+                requests: number;
+                prompt_tokens: number;
+                completion_tokens: number;
+                total_tokens: number;
+                cost_usd: number;
+                unpriced: number;
+            };
+            hours: {
+                time: string[];
+                requests: number[];
+                total_tokens: number[];
+                cost_usd: number[];
+            };
+            rows: {
+                id: string;
+                name: string | null;
+                project_id?: string | null;
+                requests: number;
+                prompt_tokens: number;
+                completion_tokens: number;
+                total_tokens: number;
+                cost_usd: number;
+                unpriced: number;
+                hours?: {
+                    requests: number[];
+                    total_tokens: number[];
+                    cost_usd: number[];
+                };
+            }[];
+            omitted: number;
         };
         SignIn: {
             email: string;
@@ -2311,6 +2372,37 @@ export interface operations {
             403: components["responses"]["Error403"];
             408: components["responses"]["Error408"];
             413: components["responses"]["Error413"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "usage.report": {
+        parameters: {
+            query?: {
+                by?: "model" | "key" | "session" | "conversation" | "task" | "project";
+                from?: string;
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageReport"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
             429: components["responses"]["Error429"];
             500: components["responses"]["Error500"];
             503: components["responses"]["Error503"];

@@ -1,6 +1,6 @@
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import type { BudgetUse, Hold, LimitOf, Most } from './holds.js'
-import type { Fields, HourOf, TotalOf, UsageTotals } from './totals.js'
+import type { Fields, HourOf, PartOf, TotalOf, UsageTotals } from './totals.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
 
 /** The usage of one hour. */
@@ -10,6 +10,14 @@ export interface UsageHour {
   totals: UsageTotals
   /** All counted fields: see totals.ts. */
   fields: Readonly<Fields>
+}
+
+/** What a user used in one hour of a model, or in a session, conversation, task or project. */
+export interface UsagePart {
+  id: string
+  /** The hour in UTC, such as `2026-01-31-09`. */
+  hour: string
+  totals: UsageTotals
 }
 
 /** The usage of an id. */
@@ -64,12 +72,14 @@ export interface UsageLedger {
   /** Sums over all time of each id that has requests, in the order in which ids are stored. */
   listTotals(of: Exclude<TotalOf, 'all' | 'end_user'>, page?: PageOptions): Promise<ListPage<UsageOf>>
   /**
-   * The same since the hour of `from`; a page that is not the last may have fewer items than `limit`, or none.
+   * The same from the hour of `from` to that of `to`, by default now; a page that is not the last may have fewer items than `limit`, or none.
    * It takes a read per id, and another for its hours.
    */
-  listSince(of: HourOf, from: Date, page?: PageOptions): Promise<ListPage<UsageOf>>
+  listSince(of: HourOf, from: Date, page?: PageOptions, to?: Date): Promise<ListPage<UsageOf>>
   /** Sums per hour, oldest first, starting with the hour of `from`; hours without usage are omitted. */
   hours(of: HourOf, id: string, from: Date): Promise<UsageHour[]>
+  /** The usage of a user per hour and part, oldest first, from the hour of `from` to that of `to`. Those without usage are omitted. */
+  parts(userId: string, of: PartOf, from: Date, to: Date): Promise<UsagePart[]>
   /** Lists the records of a user, newest first. @throws ApiError 400 if `after` is not a valid cursor */
   records(userId: string, page?: PageOptions): Promise<ListPage<UsageRecord>>
 }

@@ -10,6 +10,9 @@ export type TotalOf = 'all' | 'user' | 'key' | 'session' | 'conversation' | 'tas
 /** The kinds of sums per hour. The id of a model is `provider/model`, cut to 200 characters. */
 export type HourOf = 'user' | 'key' | 'provider' | 'model'
 
+/** What the sums per hour of a user are told apart by. The id of a model is that of {@link HourOf}. */
+export type PartOf = 'model' | 'session' | 'conversation' | 'task' | 'project'
+
 /** Sums over records; records with an unknown price add nothing to the cost. */
 export type UsageTotals = {
   requests: number
@@ -123,12 +126,21 @@ export const hourOf = (timestamp: string): string => `${timestamp.slice(0, 10)}-
 
 export const totalKey = (of: TotalOf, id: string): Key =>
   of === 'all' ? ['usage-total', of] : of === 'end_user' ? ['end-user-total', id] : ['usage-total', of, id]
+/** The id of a model, which may be any text of the caller. */
+const modelId = ({ provider, model }: UsageRecord): string => `${provider}/${model}`.slice(0, ID_LENGTH)
 export const hourKey = (of: HourOf, id: string, hour: string): Key => [
   'usage-hour',
   of,
-  // Ids of models may be any text of the caller.
   of === 'model' ? id.slice(0, ID_LENGTH) : id,
   hour,
+]
+/** By the hour first: the parts of a user in a period are next to each other. */
+export const partKey = (userId: string, of: PartOf, hour: string, id: string): Key => [
+  'usage-part',
+  userId,
+  of,
+  hour,
+  id,
 ]
 
 /** Collects additions to counters, so that a commit contains each counter once. */
@@ -196,12 +208,17 @@ export function subtractUsage(sums: Sums, record: UsageRecord): void {
 export function addUsage(sums: Sums, records: UsageRecord[], failed: FailedCall[]): void {
   for (const { first, usage, conduct } of alike(records)) {
     const hour = hourOf(first.timestamp)
-    const { user_id, key_id, provider, model } = first
+    const { user_id, key_id, provider } = first
     const { session_id, in_session, conversation_id, in_conversation, task_id, in_task, project_id, in_project } = first
     const count = (key: Key, more?: Fields): void => {
       const fields = sums.of(key)
       addFields(fields, usage)
       if (more) addFields(fields, more)
+    }
+    const countPart = (of: PartOf, id: string): void => count(partKey(user_id, of, hour, id))
+    const countTag = (of: Exclude<PartOf, 'model'>, id: string): void => {
+      count(totalKey(of, id))
+      countPart(of, id)
     }
     count(totalKey('all', ''))
     count(totalKey('user', user_id))
@@ -211,11 +228,12 @@ export function addUsage(sums: Sums, records: UsageRecord[], failed: FailedCall[
       count(hourKey('key', key_id, hour))
     }
     if (first.end_user) count(totalKey('end_user', `${first.end_user.key} ${first.end_user.id}`))
-    if (in_session) count(totalKey('session', session_id))
-    if (in_conversation) count(totalKey('conversation', conversation_id))
-    if (in_task) count(totalKey('task', task_id))
-    if (in_project) count(totalKey('project', project_id))
-    count(hourKey('model', `${provider}/${model}`, hour))
+    if (in_session) countTag('session', session_id)
+    if (in_conversation) countTag('conversation', conversation_id)
+    if (in_task) countTag('task', task_id)
+    if (in_project) countTag('project', project_id)
+    count(hourKey('model', modelId(first), hour))
+    countPart('model', modelId(first))
     count(totalKey('provider', provider), conduct)
     count(hourKey('provider', provider, hour), conduct)
   }

@@ -13,7 +13,7 @@ import type { Fields } from './totals.js'
 import { believable, totalKey, totalsOf } from './totals.js'
 import type { Append } from './usage-commit.js'
 import { commitOf } from './usage-commit.js'
-import { hoursOf, listSince, listTotals } from './usage-lists.js'
+import { hoursOf, listSince, listTotals, partsOf } from './usage-lists.js'
 import type { FailedCall, UsageRecord } from './usage-record.js'
 
 /** Maximum number of attempts at a flush whose outcome is unknown. All have the same id, so that records are never counted twice. */
@@ -227,8 +227,9 @@ export function usageLedger(
       return providers
     },
     listTotals: (of, page) => listTotals(kv, of, page),
-    listSince: (of, from, page) => listSince(kv, of, from, page),
+    listSince: (of, from, page, to) => listSince(kv, of, from, page, to),
     hours: (of, id, from) => hoursOf(kv, of, id, from),
+    parts: (userId, of, from, to) => partsOf(kv, userId, of, from, to),
     records: (userId, page) => pageOfRecords(kv, userId, page),
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { usageRecord } from '../../../../test/support/usage-record.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import type { PageOptions } from '../kv/pages.js'
+import type { PartOf } from './totals.js'
 import { usageLedger } from './usage-ledger.js'
 
 const NOW = '2026-01-02T12:30:00.000Z'
@@ -42,6 +43,13 @@ describe('the sums of all ids', () => {
     expect(idsOf(await ledger.listSince('user', new Date('2026-01-02T11:30:00.000Z')))).toEqual(['a', 'b'])
   })
 
+  it('end with the hour of another', async () => {
+    const ledger = await setUp({ a: ['2026-01-02T12:59:59.999Z'], b: ['2026-01-02T13:00:00.000Z'] })
+    const until = async (to: string) => idsOf(await ledger.listSince('user', FROM, {}, new Date(to)))
+    expect(await until('2026-01-02T12:00:00.000Z')).toEqual(['a'])
+    expect(await until('2026-01-02T13:00:00.000Z')).toEqual(['a', 'b'])
+  })
+
   it('are 100 on a page, if not said otherwise', async () => {
     const ledger = await setUp(Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`u${1000 + i}`, [NOW]])))
     for (const page of [await ledger.listTotals('user'), await ledger.listSince('user', FROM)])
@@ -55,5 +63,44 @@ describe('the sums of all ids', () => {
     const long = `openai/${'m'.repeat(193)}`
     expect(idsOf(await ledger.listSince('model', FROM))).toEqual([long, 'openai/n'])
     expect(idsOf(await ledger.listSince('model', FROM, { after: long }))).toEqual(['openai/n'])
+  })
+})
+
+describe('the parts of what a user used', () => {
+  it('are per hour and model, session, conversation, task and project that a request counts in', async () => {
+    const ledger = usageLedger(await memoryKV())
+    const use = (timestamp: string, fields: object = {}) => ledger.append(usageRecord({ timestamp, ...fields }))
+    await use('2026-01-02T11:59:59.999Z', { model: 'zz' })
+    await use('2026-01-02T12:00:00.000Z', {
+      model: '~',
+      session_id: 's',
+      in_session: true,
+      task_id: 't',
+      in_task: true,
+    })
+    await use(NOW, { project_id: 'p', in_project: true, conversation_id: 'c', in_conversation: true, task_id: 'none' })
+    await use(NOW, { provider: 'a', session_id: 's', in_session: true })
+    await use(NOW, { user_id: 'bob' })
+    await use('2026-01-02T14:00:00.000Z', { model: '' })
+    const parts = async (of: PartOf, from: string, to = from): Promise<[string, string, number][]> => {
+      const hour = (time: string) => new Date(`2026-01-02T${time}:30:00.000Z`)
+      const found = await ledger.parts('ada', of, hour(from), hour(to))
+      return found.map(({ id, hour, totals: { requests } }) => [hour.slice(-2), id, requests])
+    }
+    const all: [string, string, number][] = [
+      ['11', 'openai/zz', 1],
+      ['12', 'a/gpt-4o', 1],
+      ['12', 'openai/gpt-4o', 1],
+      ['12', 'openai/~', 1],
+      ['14', 'openai/', 1],
+    ]
+    expect((await parts('model', '00', '23')).toSorted()).toEqual(all)
+    expect((await parts('model', '12')).toSorted()).toEqual(all.slice(1, 4))
+    expect(await parts('model', '13')).toEqual([])
+    expect((await parts('model', '10', '11')).map(([, id]) => id)).toEqual(['openai/zz'])
+    expect(await parts('session', '00', '23')).toEqual([['12', 's', 2]])
+    expect(await parts('conversation', '12')).toEqual([['12', 'c', 1]])
+    expect(await parts('task', '12')).toEqual([['12', 't', 1]])
+    expect(await parts('project', '12')).toEqual([['12', 'p', 1]])
   })
 })

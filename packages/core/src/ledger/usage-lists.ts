@@ -4,19 +4,38 @@ import { entriesOf } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import { pageBelow } from '../kv/pages.js'
 import { nextTurn } from '../microtask.js'
-import type { UsageHour, UsageOf } from './ledger.js'
-import type { Fields, HourOf, TotalOf } from './totals.js'
-import { addFields, hourKey, hourOf, totalsOf } from './totals.js'
+import type { UsageHour, UsageOf, UsagePart } from './ledger.js'
+import type { Fields, HourOf, PartOf, TotalOf } from './totals.js'
+import { addFields, hourKey, hourOf, partKey, totalsOf } from './totals.js'
 
 const HOUR_MS = 3_600_000
 
 /** Sorts after every hour in the key of a counter. */
 const LAST = 'z'
 
+const hourAt = (time: Date): string => hourOf(time.toISOString())
+
+/** The hour before that of a time. */
+const hourBefore = (time: Date): string => hourAt(new Date(time.getTime() - HOUR_MS))
+
 /** The counters of an id, oldest first, starting with the hour of `from`. */
 function countersOf(kv: KV, of: HourOf, id: string, from: Date): AsyncGenerator<Entry<Fields>> {
-  const before = hourKey(of, id, hourOf(new Date(from.getTime() - HOUR_MS).toISOString()))
+  const before = hourKey(of, id, hourBefore(from))
   return entriesOf<Fields>(kv, before.slice(0, 3), before)
+}
+
+/** Reads the sums of a user per hour and part, oldest first, from the hour of `from` to that of `to`. */
+export async function partsOf(kv: KV, userId: string, of: PartOf, from: Date, to: Date): Promise<UsagePart[]> {
+  // Sorts after all parts of that hour.
+  const before = partKey(userId, of, `${hourBefore(from)}${LAST}`, '').slice(0, -1)
+  const last = hourAt(to)
+  const parts: UsagePart[] = []
+  for await (const { key, value } of entriesOf<Fields>(kv, before.slice(0, 3), before)) {
+    const [hour, id] = key.slice(3) as [string, string]
+    if (hour > last) break
+    parts.push({ id, hour, totals: totalsOf(value) })
+  }
+  return parts.filter(used)
 }
 
 /** Reads the sums per hour of an id, oldest first, starting with the hour of `from`. */
@@ -30,7 +49,7 @@ export async function hoursOf(kv: KV, of: HourOf, id: string, from: Date): Promi
 /** Ids whose hours are read at a time. Requests have their turn between two groups, because a store in memory never waits. */
 const AT_ONCE = 8
 
-const used = ({ totals }: UsageOf): boolean => totals.requests > 0
+const used = ({ totals }: Pick<UsageOf, 'totals'>): boolean => totals.requests > 0
 
 /** Reads a page of the sums over all time, in one list. */
 export async function listTotals(
@@ -61,12 +80,22 @@ async function idsWithHours(
   }
 }
 
-/** Reads a page of the sums since the hour of `from`; it may be shorter than `limit`, because ids without usage since then are left out. */
-export async function listSince(kv: KV, of: HourOf, from: Date, page: PageOptions = {}): Promise<ListPage<UsageOf>> {
+/** Reads a page of the sums from the hour of `from` to that of `to`; it may be shorter than `limit`, because ids without usage in them are left out. */
+export async function listSince(
+  kv: KV,
+  of: HourOf,
+  from: Date,
+  page: PageOptions = {},
+  to?: Date,
+): Promise<ListPage<UsageOf>> {
   const { ids, next } = await idsWithHours(kv, of, page)
+  const last = to ? hourAt(to) : LAST
   const sum = async (id: string) => {
     const fields: Fields = {}
-    for await (const { value } of countersOf(kv, of, id, from)) addFields(fields, value)
+    for await (const { key, value } of countersOf(kv, of, id, from)) {
+      if (key[3]! > last) break
+      addFields(fields, value)
+    }
     return { id, totals: totalsOf(fields) }
   }
   const items: UsageOf[] = []

@@ -1,5 +1,6 @@
 import type { Column } from '@turnpike/ui'
 import {
+  Chart,
   Code,
   count,
   dayAndTime,
@@ -24,7 +25,6 @@ import {
 } from '@turnpike/ui'
 import { useMemo } from 'preact/hooks'
 import type { Metrics, MetricsAnswer, PricingAnswer } from './answers.js'
-import { Chart } from './chart.js'
 import { firstCurl } from './curl.js'
 import { read } from './api.js'
 import { hoursOf, PeriodChoice } from './period.js'
@@ -120,7 +120,7 @@ function HourlyChart({ series }: MetricsAnswer) {
   const given = route.value.query.get('show') ?? ''
   const view = Object.hasOwn(views, given) ? (given as View) : 'requests'
   const { name, of, format } = views[view]
-  const times = useMemo(() => series.map(({ time }) => Date.parse(time) / 1000), [series])
+  const times = useMemo(() => series.map(({ time }) => Date.parse(time)), [series])
   const lines = useMemo(
     () => [
       {
@@ -141,7 +141,7 @@ function HourlyChart({ series }: MetricsAnswer) {
       actions={<Segmented label="Shown" options={viewNames} value={view} onChange={(show) => setQuery({ show })} />}
     >
       <div class="body">
-        <Chart label={`${name} by hour`} times={times} lines={lines} format={format} />
+        <Chart label={`${name} by hour`} times={times} series={lines} format={format} />
       </div>
       <details class="twin">
         <summary>As a table</summary>

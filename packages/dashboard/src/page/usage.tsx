@@ -1,32 +1,38 @@
-import type { Column } from '@turnpike/ui'
 import {
-  Bar,
-  count,
-  csv,
-  dayAndTime,
-  Dialog,
+  Copy,
   Empty,
   Filter,
   goTo,
   Loaded,
   matches,
-  numberColumn,
   Page,
   Panel,
   plural,
   route,
   Segmented,
   setQuery,
-  Spark,
+  shortId,
   Table,
   usd,
   useData,
 } from '@turnpike/ui'
-import type { UsageHours, UsageRow } from './answers.js'
-import { read } from './api.js'
+import type { UsagePeriod } from '@turnpike/ui/usage'
+import {
+  ExportButtons,
+  hoursIn,
+  UsageChart,
+  usageColumns,
+  UsageFigures,
+  UsagePeriodChoice,
+  usagePeriodOf,
+  usageTimes,
+} from '@turnpike/ui/usage'
+import { useMemo } from 'preact/hooks'
+import type { UsageRow } from './answers.js'
+import { UsageOfOne } from './usage-of-one.js'
+import type { HourlyKind } from './usage-read.js'
+import { readHours, reportOf, SERIES, untilQuery } from './usage-read.js'
 import { useRows } from './rows.js'
-import type { Hours } from './period.js'
-import { hoursOf, PeriodChoice } from './period.js'
 
 const kinds = [
   ['user', 'User'],
@@ -39,159 +45,163 @@ const kinds = [
 type Kind = (typeof kinds)[number][0]
 
 /** Whether usage is kept by hour; that of the others is kept in all. */
-const isByHour = (by: Kind): boolean => by !== 'session' && by !== 'project'
+const isHourly = (by: Kind): by is HourlyKind => by !== 'session' && by !== 'project'
 
-/** The totals as CSV, for a spreadsheet. */
-function download(by: Kind, rows: readonly UsageRow[], isCut: boolean): void {
-  const text = csv([
-    ['id', 'name', 'owner_id', 'requests', 'without_price', 'prompt_tokens', 'completion_tokens', 'cost_usd'],
-    ...rows.map((one) => [
-      one.id,
-      one.name,
-      one.user_id,
-      one.requests,
-      one.unpriced,
-      one.prompt_tokens,
-      one.completion_tokens,
-      one.cost_usd,
-    ]),
-  ])
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
-  const link = Object.assign(document.createElement('a'), {
-    href: url,
-    download: `usage-by-${by}${isCut ? '-incomplete' : ''}.csv`,
-  })
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+const nameOf = (by: Kind): string => kinds.find(([kind]) => kind === by)![1]
+
+interface RowsProps {
+  by: Kind
+  rows: readonly UsageRow[]
+  /** Whether more are being read, or were not read. */
+  cut: boolean
+  reading: boolean
+  earlier?: ReadonlyMap<string, number> | undefined
+  times: ReturnType<typeof usageTimes> | null
 }
 
-/** One row hour by hour. */
-function UsageByHour({ by, id, hours }: { by: Kind; id: string; hours: Hours }) {
-  const data = useData(
-    (signal) => read<UsageHours>(`usage/hours?by=${by}&id=${encodeURIComponent(id)}&hours=${hours}`, signal),
-    [by, id, hours],
+/** Everybody or everything that used something, the dearest first. */
+function Rows({ by, rows: all, cut, reading, earlier, times }: RowsProps) {
+  const filter = route.value.query.get('filter') ?? ''
+  const rows = all.filter(({ id, name, user_id }) => matches(filter, [id, name, user_id]))
+  const cost = rows.reduce((sum, one) => sum + one.cost_usd, 0)
+  const columns = usageColumns<UsageRow>({
+    name: nameOf(by),
+    cell: (one) => (
+      <>
+        {isHourly(by) ? (
+          <button type="button" class="link" onClick={() => setQuery({ id: one.id })}>
+            {one.name ?? one.id}
+          </button>
+        ) : (
+          (one.name ?? one.id)
+        )}
+        {one.name !== null && one.name !== one.id && (
+          <p class="small muted">
+            <span class="together">
+              <span class="mono">{shortId(one.id)}</span>
+              <Copy text={one.id} class="link" />
+            </span>
+          </p>
+        )}
+      </>
+    ),
+    cost,
+    earlier,
+  })
+  return (
+    <Panel
+      title={`${cut ? 'At least ' : ''}${usd(cost)} in ${plural(rows.length, 'row')}`}
+      actions={
+        <>
+          <Filter value={filter} onChange={(filter) => setQuery({ filter })} />
+          <ExportButtons
+            exported={
+              reading ? undefined : { by, times, earlier, rows: rows.map((one) => ({ ...one, owner: one.user_id })) }
+            }
+            isCut={cut}
+          />
+        </>
+      }
+    >
+      {all.length === 0 && !cut ? (
+        <Empty title="No usage in this period">
+          <p>
+            {isHourly(by)
+              ? 'Choose a longer period, or send a first request.'
+              : `Requests count for a ${by} by their header ${by === 'session' ? 'X-Session-ID' : 'X-Project-ID'}.`}
+          </p>
+        </Empty>
+      ) : (
+        <Table caption={`Usage by ${by}`} columns={columns} rows={rows} rowKey={(one) => one.id} sorted={1} most={50} />
+      )}
+      {cut && (
+        <p class="loading small" role="status">
+          {reading ? 'Reading more…' : `Only the first ${all.length.toLocaleString('en')} were read.`}
+        </p>
+      )}
+    </Panel>
+  )
+}
+
+/** Usage of a period: figures at once, and the chart when the rows are read. */
+function InPeriod({ by, period }: { by: HourlyKind; period: UsagePeriod }) {
+  const times = useMemo(() => usageTimes(period, Date.now()), [by, period])
+  const total = useData(
+    (signal) => Promise.all([readHours(by, undefined, times, signal), readHours(by, undefined, times.before, signal)]),
+    [by, times],
+  )
+  const rows = useRows<UsageRow>(`usage?by=${by}&hours=${hoursIn(times)}`)
+  const before = useRows<UsageRow>(`usage?by=${by}&${untilQuery(times.before)}`)
+  const earlier = useMemo(
+    () => (before.reading ? undefined : new Map(before.value?.rows.map(({ id, cost_usd }) => [id, cost_usd]))),
+    [before.value, before.reading],
+  )
+  const top = (rows.reading ? [] : (rows.value?.rows ?? []))
+    .toSorted((a, b) => b.cost_usd - a.cost_usd || b.tokens - a.tokens)
+    .slice(0, SERIES)
+  const series = useData(
+    (signal) => Promise.all(top.map(async (row) => ({ row, hours: await readHours(by, row.id, times, signal) }))),
+    [by, times, top.map(({ id }) => id).join('\n')],
   )
   return (
-    <Dialog title={data.value?.name ?? id} onClose={() => setQuery({ id: undefined })}>
-      <PeriodChoice value={hours} />
-      <Loaded data={data}>
-        {({ total, series }) => (
+    <>
+      <Loaded data={total}>
+        {([now, then]) => (
           <>
-            <p>
-              <strong>{usd(total.cost_usd)}</strong> for {count(total.requests)} requests and {count(total.tokens)}{' '}
-              tokens
-              {total.unpriced > 0 && `; ${count(total.unpriced)} requests have no known price`}.
-            </p>
-            <Spark values={series.map(({ cost_usd }) => cost_usd)} tone="amber" />
-            {total.requests > 0 && (
-              <Table
-                caption="By hour"
-                columns={[
-                  { name: 'Hour', cell: (one) => dayAndTime(one.time) },
-                  { name: 'Requests', number: true, cell: (one) => count(one.requests) },
-                  { name: 'Tokens', number: true, cell: (one) => count(one.tokens) },
-                  { name: 'Cost', number: true, cell: (one) => usd(one.cost_usd) },
-                ]}
-                rows={series.filter(({ requests }) => requests > 0).toReversed()}
-                rowKey={(one) => one.time}
-              />
+            <UsageFigures period={period} total={now.total} before={then.total} />
+            {!rows.reading && (
+              <Loaded data={series}>
+                {(parts) => (
+                  <UsageChart
+                    report={reportOf(times, now, then, parts)}
+                    title={`by ${by}`}
+                    rest={by === 'key' ? 'Others and without a key' : 'Others'}
+                  />
+                )}
+              </Loaded>
             )}
           </>
         )}
       </Loaded>
-    </Dialog>
+      <Loaded data={rows}>
+        {({ rows: all, cut }) => (
+          <Rows by={by} rows={all} cut={cut} reading={rows.reading} earlier={earlier} times={times} />
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+/** Usage of all time. */
+function InAll({ by }: { by: Kind }) {
+  const data = useRows<UsageRow>(`usage?by=${by}`)
+  return (
+    <>
+      <Loaded data={data}>
+        {({ rows, cut }) => <Rows by={by} rows={rows} cut={cut} reading={data.reading} times={null} />}
+      </Loaded>
+      <p class="small muted">Usage by {by} is kept over all time, not by hour.</p>
+    </>
   )
 }
 
 export function Usage() {
   const { query } = route.value
   const by = kinds.find(([kind]) => kind === query.get('by'))?.[0] ?? 'user'
-  const hours = hoursOf('168')
-  const filter = query.get('filter') ?? ''
+  const period = usagePeriodOf(query.get('hours'))
   const id = query.get('id')
-  const period = isByHour(by) ? hours : ''
-  const data = useRows<UsageRow>(`usage?by=${by}${period && `&hours=${period}`}`)
-  const rows = (data.value?.rows ?? []).filter(({ id, name, user_id }) => matches(filter, [id, name, user_id]))
-  const cost = rows.reduce((sum, one) => sum + one.cost_usd, 0)
-  const columns: Column<UsageRow>[] = [
-    {
-      name: kinds.find(([kind]) => kind === by)![1],
-      cell: (one) => (
-        <>
-          {isByHour(by) ? (
-            <button type="button" class="link" onClick={() => setQuery({ id: one.id })}>
-              {one.name ?? one.id}
-            </button>
-          ) : (
-            (one.name ?? one.id)
-          )}
-          {one.name !== null && one.name !== one.id && <p class="small muted mono">{one.id}</p>}
-        </>
-      ),
-      sort: (one) => one.name ?? one.id,
-    },
-    {
-      name: 'Cost',
-      number: true,
-      cell: (one) => (
-        <>
-          {usd(one.cost_usd)}
-          {one.unpriced > 0 && <p class="small muted">and {count(one.unpriced)} without a price</p>}
-          <Bar share={cost > 0 ? one.cost_usd / cost : 0} />
-        </>
-      ),
-      sort: (one) => one.cost_usd,
-    },
-    numberColumn('Requests', (one) => one.requests, count),
-    numberColumn('Tokens in', (one) => one.prompt_tokens, count),
-    numberColumn('Tokens out', (one) => one.completion_tokens, count),
-  ]
   return (
-    <Page title="Usage" actions={isByHour(by) && <PeriodChoice value={hours} />}>
-      <div class="spread">
-        <Segmented label="By" options={kinds} value={by} onChange={(by) => goTo('/admin/usage', { by, hours }, true)} />
-        <div class="row">
-          <Filter value={filter} onChange={(filter) => setQuery({ filter })} />
-          <button
-            type="button"
-            disabled={rows.length === 0 || data.reading}
-            onClick={() => download(by, rows, data.value!.cut)}
-          >
-            CSV
-          </button>
-        </div>
+    <Page title="Usage" actions={isHourly(by) && <UsagePeriodChoice value={period} />}>
+      <div class="row">
+        <Segmented
+          label="By"
+          options={kinds}
+          value={by}
+          onChange={(by) => goTo('/admin/usage', { by, hours: period }, true)}
+        />
       </div>
-      <Loaded data={data}>
-        {({ rows: all, cut }) => (
-          <Panel title={`${cut ? 'At least ' : ''}${usd(cost)} in ${plural(rows.length, 'row')}`}>
-            {all.length === 0 ? (
-              <Empty title="No usage in this period">
-                <p>
-                  {isByHour(by)
-                    ? 'Choose a longer period, or send a first request.'
-                    : `Requests count for a ${by} by their header ${by === 'session' ? 'X-Session-ID' : 'X-Project-ID'}.`}
-                </p>
-              </Empty>
-            ) : (
-              <Table
-                caption={`Usage by ${by}`}
-                columns={columns}
-                rows={rows}
-                rowKey={(one) => one.id}
-                sorted={1}
-                most={50}
-              />
-            )}
-            {cut && (
-              <p class="loading small" role="status">
-                {data.reading ? 'Reading more…' : `Only the first ${count(all.length)} were read.`}
-              </p>
-            )}
-          </Panel>
-        )}
-      </Loaded>
-      {!isByHour(by) && <p class="small muted">Usage by {by} is kept over all time, not by hour.</p>}
-      {id !== null && isByHour(by) && <UsageByHour by={by} id={id} hours={hours} />}
+      {isHourly(by) ? <InPeriod by={by} period={period} /> : <InAll by={by} />}
+      {id !== null && isHourly(by) && <UsageOfOne by={by} id={id} period={period} />}
     </Page>
   )
 }

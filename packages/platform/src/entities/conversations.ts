@@ -1,7 +1,7 @@
 import type { Entry, Key, KV } from '@turnpike/core'
 import { getUser } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
-import { counting, growth, ownedKey, pageBelow, repeated, uuidv7 } from '@turnpike/core/internal'
+import { counting, growth, namesOf, ownedKey, pageBelow, repeated, uuidv7 } from '@turnpike/core/internal'
 import type * as v from 'valibot'
 import { RUNNING_REPLIES } from '../conventions.js'
 import { tooManyReplies } from '../errors.js'
@@ -49,6 +49,20 @@ const conversationKey = (projectId: string): Key => inProject(projectId, 'conver
 const threadKey = ({ project_id, thread }: Conversation): Key => inProject(project_id, 'message', thread)
 export const messageKey = (conversation: Conversation, id: string): Key => [...threadKey(conversation), id]
 export const runningKey = (replyId: string): Key => ['reply', replyId]
+
+/** The projects of conversations and their names, in the order of `ids`; null of deleted ones. */
+export async function conversationNames(
+  kv: KV,
+  ids: string[],
+): Promise<{ name: string | null; project_id: string | null }[]> {
+  const owners = await kv.getMany<{ project_id: string }>(ids.map((id) => ['conversation', id]))
+  const names = await namesOf(
+    kv,
+    'project',
+    owners.map((owner) => owner?.value.project_id ?? ''),
+  )
+  return owners.map((owner, i) => ({ name: names[i]!.name, project_id: owner?.value.project_id ?? null }))
+}
 
 /** The conversation of a project of the user, which is made at its first use. @throws ApiError 404 */
 async function open(kv: KV, userId: string, projectId: string, now: number): Promise<Open> {

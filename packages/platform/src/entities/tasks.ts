@@ -60,6 +60,23 @@ export async function ownTask(
 }
 
 /**
+ * The titles of tasks and their projects, in the order of `ids`; null of deleted ones, and the title of those behind 2 MiB of others.
+ * @param onRead given the tasks that were read for it
+ */
+export async function taskNames(
+  kv: KV,
+  ids: string[],
+  onRead: (tasks: unknown) => Promise<void> | void,
+): Promise<{ name: string | null; project_id: string | null }[]> {
+  const owners = await kv.getMany<Owner>(ids.map(ownerKey))
+  const live = owners.flatMap((owner, i) => (owner ? [taskKey(owner.value.project_id, ids[i]!)] : []))
+  const tasks = await kv.getMany<StoredTask>(live, { page: true })
+  await onRead(tasks)
+  const names = new Map(tasks.map((task) => [task?.value.id, task?.value.title]))
+  return ids.map((id, i) => ({ name: names.get(id) ?? null, project_id: owners[i]?.value.project_id ?? null }))
+}
+
+/**
  * Creates a task in a project of the user, with the status `scheduled`.
  * @throws ApiError 404 where there is no such project, or it is somebody else's; 403 where it would be more than the limits
  */

@@ -35,6 +35,7 @@ export function balanceOperations({ kv, balancePolicy: policy, planLimits, now }
     (await getUser(kv, userId)) && changeBalance(kv, userId, to, { now: now(), ...act, policy })
 
   return {
+    policy,
     /** Null if there is no such user. */
     get: async (userId: string): Promise<Balance | null> =>
       (await getUser(kv, userId, { deleted: true })) && getBalance(kv, userId, policy),
@@ -187,6 +188,7 @@ export const ownLimits = (balances: BalanceOperations, users: UserOperations, ke
         storage_bytes_used: used,
         data_gb,
         data_bytes_used: data,
+        balance_policy: balances.policy,
         role: users.highestOwnRole(user),
         keys: most,
         key_rate_limit: rateLimit,

@@ -89,6 +89,8 @@ describe('GET /admin/usage', () => {
       data: [{ id: 'ada', name: 'Ada', user_id: null, ...totals(1) }],
     })
     expect(await ids('by=user&hours=4')).toEqual([['ada', 2]])
+    expect(await ids(`by=user&hours=1&until=${EARLIER}`)).toEqual([['ada', 1]])
+    expect(await ids(`by=user&hours=3&until=${EARLIER}`)).toEqual([['ada', 1]])
     expect(await ids('by=key&hours=720')).toEqual([[keyId, 2]])
     expect(await ids('by=provider&hours=1')).toEqual([['openai', 1]])
     expect(await ids('by=model&hours=1')).toEqual([['openai/o3', 1]])
@@ -126,14 +128,21 @@ describe('GET /admin/usage', () => {
       expect((await table(query)).data.map(({ id }) => id)).toEqual(['openai'])
   })
 
-  it.each(['', 'by=', 'by=task', 'by=user&hours=0', 'by=user&hours=721', 'by=user&hours=1.5', 'by=user&limit=501'])(
-    'is 400 for ?%s',
-    async (query) => {
-      const { ask } = await setUp()
-      const response = await ask(`/admin/usage?${query}`)
-      expect([response.status, await errorOf(response)]).toMatchObject([400, { code: 'invalid_body' }])
-    },
-  )
+  it.each([
+    '',
+    'by=',
+    'by=task',
+    'by=user&hours=0',
+    'by=user&hours=721',
+    'by=user&hours=1.5',
+    'by=user&limit=501',
+    'by=user&hours=1&until=now',
+    `by=user&until=${NOW}`,
+  ])('is 400 for ?%s', async (query) => {
+    const { ask } = await setUp()
+    const response = await ask(`/admin/usage?${query}`)
+    expect([response.status, await errorOf(response)]).toMatchObject([400, { code: 'invalid_body' }])
+  })
 
   it.each(['session', 'project'])('is 400 for hours of a %s, and says why', async (by) => {
     const { ask } = await setUp()
@@ -190,6 +199,12 @@ describe('GET /admin/usage/hours', () => {
     expect(await series(`by=key&id=${keyId}&hours=4`)).toMatchObject({ name: 'laptop', ...expected })
     expect(await series('by=model&id=openai%2Fgpt-4o&hours=4')).toMatchObject({ name: null, ...expected })
     expect(await series('by=provider&id=openai&hours=4')).toMatchObject({ name: null, ...expected })
+    expect(await series('by=user&hours=4')).toEqual({ by: 'user', id: null, name: null, ...expected })
+    expect(await series(`by=user&id=bob&hours=1&until=${EARLIER}`)).toMatchObject({
+      from: '2026-01-02T09:00:00.000Z',
+      total: totals(1),
+      series: [hour('09', 1)],
+    })
     const week = await series('by=user&id=bob')
     expect([week.hours, week.series.length, week.from]).toEqual([168, 168, '2025-12-26T13:00:00.000Z'])
   })
@@ -200,16 +215,12 @@ describe('GET /admin/usage/hours', () => {
     expect([name, total, hours.map(({ requests }) => requests)]).toEqual([null, totals(0), [0, 0]])
   })
 
-  it.each([
-    'by=user',
-    'by=user&id=',
-    'id=ada',
-    'by=session&id=x',
-    `by=user&id=${'x'.repeat(201)}`,
-    'by=user&id=a&hours=0',
-  ])('is 400 for ?%s', async (query) => {
-    const { ask } = await setUp()
-    const response = await ask(`/admin/usage/hours?${query}`)
-    expect([response.status, await errorOf(response)]).toMatchObject([400, { code: 'invalid_body' }])
-  })
+  it.each(['by=user&id=', 'id=ada', 'by=session&id=x', `by=user&id=${'x'.repeat(201)}`, 'by=user&id=a&hours=0'])(
+    'is 400 for ?%s',
+    async (query) => {
+      const { ask } = await setUp()
+      const response = await ask(`/admin/usage/hours?${query}`)
+      expect([response.status, await errorOf(response)]).toMatchObject([400, { code: 'invalid_body' }])
+    },
+  )
 })

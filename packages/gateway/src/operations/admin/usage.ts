@@ -29,7 +29,10 @@ const ByHour = v.picklist(['user', 'key', 'model', 'provider'])
 const By = v.picklist([...ByHour.options, 'session', 'project'])
 type By = v.InferOutput<typeof By>
 
-const Query = v.object({ by: By, hours: Hours, ...Paging.entries })
+/** A time in the last of the hours, to compare with an earlier period; default now. */
+const Until = v.optional(v.pipe(v.string(), v.isoTimestamp('Expected a time, such as 2030-01-31T08:00:00Z')))
+
+const Query = v.object({ by: By, hours: Hours, until: Until, ...Paging.entries })
 
 /** The names of what usage is summed up by: models and providers have none besides their ids. */
 const namesBy = (kv: KV, by: By, ids: string[]): Promise<Named[]> | Named[] =>
@@ -38,7 +41,7 @@ const namesBy = (kv: KV, by: By, ids: string[]): Promise<Named[]> | Named[] =>
 /** A page of usage by user, key, model, provider, session or project. */
 export const UsageTable = v.object({
   by: By,
-  /** Number of hours, the last of which is the current one; null = all time. */
+  /** Number of hours, the last of which is that of `until`; null = all time. */
   hours: v.nullable(v.number()),
   /** Start of the first hour; null = all time. */
   from: v.nullable(v.string()),
@@ -61,15 +64,17 @@ export type UsageTable = v.InferOutput<typeof UsageTable>
 
 /** GET /admin/usage: from stored sums, so that its cost does not depend on the number of records. */
 export function adminUsage(kv: KV, ledger: UsageLedger, now: () => number) {
-  const read = async ({ by, hours, ...page }: v.InferOutput<typeof Query>) => {
+  const read = async ({ by, hours, until, ...page }: v.InferOutput<typeof Query>) => {
+    if (hours === undefined && until !== undefined) throw invalid('"until" is the end of "hours", which are absent')
     if (hours === undefined && by !== 'model')
       return { hours: null, from: null, ...(await ledger.listTotals(by, page)) }
     if (by === 'session' || by === 'project')
       throw invalid(`Usage by ${by} is summed up over all time only: leave out "hours"`)
     // Models have no sums over all time.
     const asked = hours ?? MAX_HOURS
-    const from = startOf(asked, now())
-    return { hours: asked, from: from.toISOString(), ...(await ledger.listSince(by, from, page)) }
+    const to = until === undefined ? now() : Date.parse(until)
+    const from = startOf(asked, to)
+    return { hours: asked, from: from.toISOString(), ...(await ledger.listSince(by, from, page, new Date(to))) }
   }
   return operation({
     id: 'admin.usage',
@@ -90,12 +95,13 @@ export function adminUsage(kv: KV, ledger: UsageLedger, now: () => number) {
   })
 }
 
-/** The usage of one user, key, model or provider by hour. */
+/** The usage of one user, key, model or provider by hour, or of all providers. */
 export const UsageSeries = v.object({
   by: ByHour,
-  id: v.string(),
+  /** Null = all. */
+  id: v.nullable(v.string()),
   name: v.nullable(v.string()),
-  /** Number of hours; the last is the current one. */
+  /** Number of hours; the last is that of `until`. */
   hours: v.number(),
   /** Start of the first hour. */
   from: v.string(),
@@ -115,28 +121,43 @@ export const UsageSeries = v.object({
 export type UsageSeries = v.InferOutput<typeof UsageSeries>
 
 /** GET /admin/usage/hours: zeros for what is not known, because models and providers are known by their usage only. */
-export const adminUsageHours = (kv: KV, ledger: UsageLedger, now: () => number) =>
-  operation({
+export function adminUsageHours(kv: KV, ledger: UsageLedger, now: () => number) {
+  /** Every request has a provider, and there are few. */
+  const allHours = async (from: Date) => {
+    const providers = await ledger.providers()
+    return (await Promise.all(providers.map(({ id }) => ledger.hours('provider', id, from)))).flat()
+  }
+  return operation({
     id: 'admin.usage.hours',
-    summary: 'Tells what a user, key, model or provider used in each hour.',
+    summary: 'Tells what a user, key, model or provider used in each hour, or without an id all of them.',
     access: 'admin',
-    query: v.object({ by: ByHour, id: v.pipe(v.string(), v.minLength(1), v.maxLength(ID_LENGTH)), hours: Hours }),
+    query: v.object({
+      by: ByHour,
+      id: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(ID_LENGTH))),
+      hours: Hours,
+      until: Until,
+    }),
     output: UsageSeries,
-    async run(_, { query: { by, id, hours = SERIES_HOURS } }): Promise<UsageSeries> {
-      const from = startOf(hours, now())
-      const [used, names] = await Promise.all([ledger.hours(by, id, from), namesBy(kv, by, [id])])
-      const totalOf = (counters: typeof used) => viewOf(totalsOf(sumOf(counters.map(({ fields }) => fields))))
+    async run(_, { query: { by, id, hours = SERIES_HOURS, until } }): Promise<UsageSeries> {
+      const from = startOf(hours, until === undefined ? now() : Date.parse(until))
+      const [found, names] = await Promise.all([
+        id === undefined ? allHours(from) : ledger.hours(by, id, from),
+        id === undefined ? [] : namesBy(kv, by, [id]),
+      ])
+      const series = byHour(from, hours, found)
+      const totalOf = (counters: typeof found) => viewOf(totalsOf(sumOf(counters.map(({ fields }) => fields))))
       return {
         by,
-        id,
-        name: names[0]!.name,
+        id: id ?? null,
+        name: names[0]?.name ?? null,
         hours,
         from: from.toISOString(),
-        total: totalOf(used),
-        series: byHour(from, hours, used).map(({ time, rows }) => {
+        total: totalOf(series.flatMap(({ rows }) => rows)),
+        series: series.map(({ time, rows }) => {
           const { requests, tokens, cost_usd } = totalOf(rows)
           return { time, requests, tokens, cost_usd }
         }),
       }
     },
   })
+}

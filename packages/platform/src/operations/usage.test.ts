@@ -1,0 +1,68 @@
+import { createUser, gatewayKeys, memoryKV, usageLedger } from '@turnpike/core'
+import { beforeEach, expect, it } from 'vitest'
+import { usageRecord } from '../../../../test/support/usage-record.js'
+import { createPlatform } from '../platform.js'
+
+const NOW = Date.parse('2026-01-02T12:30:00.000Z')
+const timestamp = new Date(NOW).toISOString()
+
+/** A platform with a user. */
+async function setUp() {
+  const kv = await memoryKV()
+  const ledger = usageLedger(kv)
+  let counted = 0
+  const platform = createPlatform({
+    kv,
+    now: () => NOW,
+    identity: { authenticate: () => ({ userId: 'ada', via: 'custom' }) },
+    rateLimiter: {
+      consume() {
+        counted++
+        return { ok: true, retryAfter: 0 }
+      },
+      adjust: () => undefined,
+    },
+  })
+  await createUser(kv, { id: 'ada', role: 'developer' })
+  const use = (records: object[]) =>
+    Promise.all(records.map((fields) => ledger.append(usageRecord({ timestamp, ...fields }))))
+  const read = async (query: string) => {
+    const response = await platform.fetch(new Request(`http://x.example/api/usage?${query}`))
+    return (await response.json()) as { rows: { id: string; requests: number; hours?: object }[]; omitted: number }
+  }
+  /** As how many requests it counts to read the models, besides its answer. */
+  const counts = async () => {
+    const before = counted
+    await platform.operations.usage.report('ada', 'model', new Date(NOW), new Date(NOW))
+    return counted - before
+  }
+  return { kv, use, read, counts }
+}
+let given: Awaited<ReturnType<typeof setUp>>
+beforeEach(async () => {
+  given = await setUp()
+})
+
+it('has 500 rows at most, the dearest, and tells how many it leaves out', async () => {
+  await given.use(Array.from({ length: 510 }, (_, i) => ({ model: `m${i}`, cost_nano_usd: i === 3 ? null : i })))
+  const { rows, omitted } = await given.read('by=model')
+  expect([rows.length, omitted, rows[0]!.id, rows[499]!.id]).toEqual([500, 10, 'openai/m509', 'openai/m10'])
+  expect(rows.findIndex(({ hours }) => !hours)).toBe(8)
+})
+
+it('reads the hours of all keys, also revoked ones', async () => {
+  const keys = gatewayKeys(given.kv)
+  const ids: string[] = []
+  for (let i = 0; i < 20; i++) ids.push((await keys.create('ada', { name: `${i}` }))!.id)
+  await given.use(ids.map((key_id) => ({ key_id })))
+  await keys.revoke(ids[0]!)
+  expect((await given.read('by=key')).rows.map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
+})
+
+it('counts a sum as 128 characters that were read', async () => {
+  // With the sum of the hour, one less than 128 KiB.
+  await given.use(Array.from({ length: 1_022 }, (_, i) => ({ model: `m${i}` })))
+  expect(await given.counts()).toBe(0)
+  await given.use([{ model: 'one more' }])
+  expect(await given.counts()).toBe(1)
+})

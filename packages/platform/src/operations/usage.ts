@@ -1,0 +1,164 @@
+import type { PageOptions, PartOf, UsagePart, UsageTotals } from '@turnpike/core'
+import { CALLS_AT_ONCE, hourOf, invalid, MAX_PAGE_SIZE, namesOf, nextTurn } from '@turnpike/core/internal'
+import * as v from 'valibot'
+import { charactersOf } from '../characters.js'
+import { COUNTER_CHARACTERS, USAGE_HOURS, USAGE_PERIOD_HOURS, USAGE_ROWS, USAGE_SERIES } from '../conventions.js'
+import { conversationNames } from '../entities/conversations.js'
+import { taskNames } from '../entities/tasks.js'
+import { operation } from '../operation.js'
+import type { Parts } from '../parts.js'
+import { UsageBy, UsageReport } from '../schemas.js'
+import { dateOf, Time } from '../time.js'
+import { none, sum, usageView } from '../usage.js'
+
+const HOUR_MS = 3_600_000
+
+/** A part of what a user used, with its sums per hour. */
+interface Row {
+  id: string
+  total: UsageTotals
+  hours: Map<string, UsageTotals>
+}
+
+/** Adds what was used in an hour. */
+const addHour = (hours: Map<string, UsageTotals>, hour: string, totals: UsageTotals): void =>
+  void hours.set(hour, sum(hours.get(hour) ?? none, totals))
+
+/** The parts as rows, the dearest first, and of the same cost the one with the most tokens. */
+function rowsOf(parts: readonly UsagePart[]): Row[] {
+  const rows = new Map<string, Row>()
+  for (const { id, hour, totals } of parts) {
+    let row = rows.get(id)
+    if (!row) rows.set(id, (row = { id, total: none, hours: new Map() }))
+    row.total = sum(row.total, totals)
+    addHour(row.hours, hour, totals)
+  }
+  return [...rows.values()].toSorted(
+    ({ total: a }, { total: b }) => b.cost_nano_usd - a.cost_nano_usd || b.tokens - a.tokens || b.requests - a.requests,
+  )
+}
+
+/** The time of `2026-01-31-09`. */
+const timeOf = (hour: string): string => `${hour.slice(0, 10)}T${hour.slice(11)}:00:00.000Z`
+
+/** The sums of hours side by side, 0 where there is none. */
+function series(hours: readonly string[], of: ReadonlyMap<string, UsageTotals>) {
+  const views = hours.map((hour) => usageView(of.get(hour) ?? none))
+  return {
+    requests: views.map(({ requests }) => requests),
+    total_tokens: views.map(({ total_tokens }) => total_tokens),
+    cost_usd: views.map(({ cost_usd }) => cost_usd),
+  }
+}
+
+/** The usage of users in periods, without HTTP. */
+export function usageOperations({ kv, keys, ledger, countRead, now }: Parts) {
+  /** The hours of all keys of a user, which have sums of their own. */
+  async function keyParts(userId: string, from: Date, to: Date): Promise<UsagePart[]> {
+    const parts: UsagePart[] = []
+    const last = hourOf(to.toISOString())
+    for (let page: PageOptions | undefined = { limit: MAX_PAGE_SIZE }; page;) {
+      const { items, next }: { items: { id: string }[]; next?: string | undefined } = await keys.list(userId, page)
+      const ids = items.map(({ id }) => id)
+      const totals = await ledger.totalsOfMany('key', ids)
+      const used = ids.filter((_, i) => totals[i]!.requests > 0)
+      while (used.length > 0) {
+        const read = async (id: string): Promise<UsagePart[]> =>
+          (await ledger.hours('key', id, from))
+            .filter(({ hour }) => hour <= last)
+            .map(({ hour, totals }) => ({ id, hour, totals }))
+        parts.push(...(await Promise.all(used.splice(0, CALLS_AT_ONCE).map(read))).flat())
+        await nextTurn()
+      }
+      page = next === undefined ? undefined : { limit: MAX_PAGE_SIZE, after: next }
+    }
+    return parts
+  }
+
+  /** What the rows are called, and the project that they belong to, where they do. */
+  async function named(
+    userId: string,
+    by: UsageBy,
+    ids: string[],
+  ): Promise<{ name: string | null; project_id?: string | null }[]> {
+    if (by === 'model') return ids.map(() => ({ name: null }))
+    if (by === 'task') return taskNames(kv, ids, (tasks) => countRead(userId, charactersOf(tasks)))
+    if (by === 'conversation') return conversationNames(kv, ids)
+    return (await namesOf(kv, by, ids)).map(({ name }) => ({ name }))
+  }
+
+  return {
+    /** What a user used from the hour of `from` to that of `to`: in all, by hour, and by part. */
+    async report(userId: string, by: UsageBy, from: Date, to: Date) {
+      const last = hourOf(to.toISOString())
+      const [all, parts] = await Promise.all([
+        ledger.hours('user', userId, from),
+        by === 'key' ? keyParts(userId, from, to) : ledger.parts(userId, by satisfies PartOf, from, to),
+      ])
+      await countRead(userId, (all.length + parts.length) * COUNTER_CHARACTERS)
+      const hours = new Map<string, UsageTotals>()
+      for (const { hour, totals } of all) if (hour <= last && totals.requests > 0) addHour(hours, hour, totals)
+      const rows = rowsOf(parts)
+      const shown = rows.slice(0, USAGE_ROWS)
+      const names = await named(
+        userId,
+        by,
+        shown.map(({ id }) => id),
+      )
+      return {
+        hours,
+        total: [...hours.values()].reduce((all, one) => sum(all, one), none),
+        rows: shown.map((row, i) => ({ ...row, ...names[i]! })),
+        omitted: rows.length - shown.length,
+      }
+    },
+    now,
+  }
+}
+
+export type UsageOperations = ReturnType<typeof usageOperations>
+
+const unpricedView = (totals: UsageTotals) => ({ ...usageView(totals), unpriced: totals.unpriced })
+
+/** GET /api/usage */
+export const usageOf = (usage: UsageOperations) =>
+  operation({
+    id: 'usage.report',
+    summary:
+      'What the caller has used in whole hours from `from` to `to`: in all, by hour, and by model, key, session, conversation, task or project.',
+    access: 'user',
+    query: v.object({
+      by: v.optional(UsageBy),
+      /** Default a week before `to`. */
+      from: v.optional(Time),
+      /** Default now. */
+      to: v.optional(Time),
+    }),
+    output: UsageReport,
+    async run(caller, { query: { by = 'model', ...period } }) {
+      const to = period.to === undefined ? new Date(usage.now()) : dateOf(period.to)
+      const lastHour = Math.floor(to.getTime() / HOUR_MS)
+      const from =
+        period.from === undefined ? new Date((lastHour - USAGE_PERIOD_HOURS + 1) * HOUR_MS) : dateOf(period.from)
+      const hours = lastHour - Math.floor(from.getTime() / HOUR_MS) + 1
+      if (hours < 1) throw invalid('from must be a time that is not after `to`')
+      if (hours > USAGE_HOURS) throw invalid(`A period has at most ${USAGE_HOURS} hours`)
+      const report = await usage.report(caller!.user.id, by, from, to)
+      const used = [...report.hours.keys()]
+      return {
+        by,
+        from: timeOf(hourOf(from.toISOString())),
+        to: new Date((lastHour + 1) * HOUR_MS).toISOString(),
+        total: unpricedView(report.total),
+        hours: { time: used.map(timeOf), ...series(used, report.hours) },
+        rows: report.rows.map(({ id, name, project_id, total, hours }, i) => ({
+          id,
+          name,
+          ...(project_id !== undefined && { project_id }),
+          ...unpricedView(total),
+          ...(i < USAGE_SERIES && { hours: series(used, hours) }),
+        })),
+        omitted: report.omitted,
+      }
+    },
+  })
