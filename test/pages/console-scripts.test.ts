@@ -78,7 +78,7 @@ consoleSuite(
       await page.keyboard.press('Escape')
       await page.keyboard.press('Escape')
       await open('/usage?by=session', 'Usage')
-      await page.getByRole('table', { name: 'Sessions' }).getByText(payloads[0]!, { exact: true }).waitFor()
+      await page.getByRole('table', { name: 'Sessions' }).getByRole('rowheader', { name: payloads[0]! }).waitFor()
       await open('/admin/users', 'Users')
       await page.getByRole('button', { name: `u1-${person.id}` }).click()
       await page.getByRole('dialog').getByLabel('First name').waitFor()

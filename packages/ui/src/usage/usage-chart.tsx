@@ -30,6 +30,8 @@ export function UsageChart({ report, title, rest }: { report: UsageReport; title
   const measure = Object.hasOwn(measures, given) ? (given as Measure) : 'cost'
   const isShort = report.times.to - report.times.from < 24 * 3_600_000
   const step: Step = query.get('step') === 'hour' || isShort ? 'hour' : 'day'
+  // Hundreds of hours are drawn for whoever asks for them only.
+  const [isOpen, open] = useState(false)
   const [hidden, hide] = useState<ReadonlySet<string>>(new Set())
   const { name, format } = measures[measure]
   const { starts, series } = useMemo(() => seriesOf(report, measure, step, rest), [report, measure, step, rest])
@@ -92,24 +94,25 @@ export function UsageChart({ report, title, rest }: { report: UsageReport; title
               </table>
             )}
           </div>
-          <details class="twin">
+          <details class="twin" onToggle={(event) => open(event.currentTarget.open)}>
             <summary>
               As a table <span class="small">Times of {timeZone()}</span>
             </summary>
-            <Table
-              caption={label}
-              columns={[
-                { name: step === 'day' ? 'Day' : 'Hour', cell: (i: number) => stepText(starts[i]!, step === 'day') },
-                ...coloured.map(({ name, values }) => ({
-                  name,
-                  number: true,
-                  cell: (i: number) => format(values[i]!),
-                })),
-              ]}
-              rows={[...starts.keys()].filter((i) => series.some(({ values }) => values[i]! > 0)).toReversed()}
-              rowKey={String}
-              most={Infinity}
-            />
+            {isOpen && (
+              <Table
+                caption={label}
+                columns={[
+                  { name: step === 'day' ? 'Day' : 'Hour', cell: (i: number) => stepText(starts[i]!, step === 'day') },
+                  ...coloured.map(({ name, values }) => ({
+                    name,
+                    number: true,
+                    cell: (i: number) => format(values[i]!),
+                  })),
+                ]}
+                rows={[...starts.keys()].filter((i) => series.some(({ values }) => values[i]! > 0)).toReversed()}
+                rowKey={String}
+              />
+            )}
           </details>
         </>
       )}
