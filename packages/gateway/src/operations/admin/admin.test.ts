@@ -20,6 +20,7 @@ const paths = [
   '/admin/usage/hours?by=user&id=a',
   '/admin/keys',
   '/admin/audit',
+  '/admin/failed-requests',
   '/admin/events?replay=0',
   '/health/providers',
 ]
