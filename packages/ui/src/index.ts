@@ -1,5 +1,6 @@
 export * from './components/ago.js'
 export * from './components/announcement.js'
+export * from './components/columns.js'
 export * from './components/controls.js'
 export * from './components/figures.js'
 export * from './components/form.js'
