@@ -51,7 +51,7 @@ export type RequestEvent = v.InferOutput<typeof RequestEvent>
 
 /** The event of a log record; null where the request is not one to a model. */
 export function eventOf(log: RequestLog, now: number): RequestEvent | null {
-  if (!log.route.startsWith('/v1/')) return null
+  if (!log.route.startsWith('/v1/') || log.route.startsWith('/v1/users')) return null
   // The fields have the types with which they were logged.
   const fields = log as unknown as RequestEvent
   return {

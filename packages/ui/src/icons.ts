@@ -8,6 +8,7 @@ export {
   Circle as Off,
   CircleCheck as Good,
   CircleX as Bad,
+  Copy as Copying,
   File as Files,
   Key as Keys,
   Kanban as Projects,

@@ -21,7 +21,7 @@ export interface RowsInView {
  * @param place what scrolls, with the drawn rows as `tr[data-index]`
  * @param all whether all are drawn, whatever is in view
  */
-export function useRowsInView(place: RefObject<HTMLElement>, count: number, all: boolean): RowsInView {
+export function useRowsInView(place: RefObject<HTMLElement | null>, count: number, all: boolean): RowsInView {
   const [from, setFrom] = useState(0)
   const [most, setMost] = useState(FIRST)
   const height = useRef(0)

@@ -1018,6 +1018,10 @@ export interface components {
             }[];
             next?: string;
         };
+        FailedRequests: {
+            data: components["schemas"]["RequestEvent"][];
+            next?: string;
+        };
         RequestEvent: {
             request_id: string;
             time: string;

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
 import { Check } from './controls.js'
+import { Menu } from './menu.js'
 import type { Column } from './table.js'
 
 /** The names of the columns that were chosen. */
@@ -38,13 +39,8 @@ export function useColumns<Row>(
   return {
     columns: shown,
     menu: (
-      <details
-        class="menu"
-        onKeyDown={(event) => closeBy(event, event.key === 'Escape')}
-        onFocusOut={(event) => closeBy(event, leaves(event))}
-      >
-        <summary class="button">Columns</summary>
-        <fieldset class="menu-body">
+      <Menu name="Columns">
+        <fieldset>
           <legend class="visually-hidden">Columns that are shown</legend>
           {columns.slice(1).map((column) => (
             <Check
@@ -55,18 +51,7 @@ export function useColumns<Row>(
             />
           ))}
         </fieldset>
-      </details>
+      </Menu>
     ),
   }
-}
-
-const leaves = ({ currentTarget, relatedTarget }: FocusEvent): boolean =>
-  relatedTarget instanceof Node && !(currentTarget as Node).contains(relatedTarget)
-
-/** Closes a menu; the focus goes to its button where it was inside and goes nowhere else. */
-function closeBy(event: Event, isEnd: boolean): void {
-  if (!isEnd) return
-  const menu = event.currentTarget as HTMLDetailsElement
-  menu.open = false
-  if (event.type === 'keydown') menu.querySelector('summary')!.focus()
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { NONE } from '../format.js'
 import { Ascending, Descending } from '../icons.js'
 import { useRowsInView } from '../rows-in-view.js'
 import { Icon } from './icon.js'
@@ -35,6 +36,8 @@ const CONTROL = '.row-link, a, button'
 const steps: Record<string, number> = {
   ArrowDown: 1,
   ArrowUp: -1,
+  j: 1,
+  k: -1,
   PageDown: 10,
   PageUp: -10,
   Home: -Infinity,
@@ -46,14 +49,15 @@ function sortedBy<Row>(rows: readonly Row[], of: (row: Row) => number | string, 
   // Each is asked once: a sort compares it many times.
   const keyed = rows.map((row) => [of(row), row] as const)
   const sign = down ? -1 : 1
-  return keyed.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0)).map(([, row]) => row)
+  return keyed.toSorted(([a], [b]) => (a < b ? -sign : a > b ? sign : 0)).map(([, row]) => row)
 }
 
 /**
- * A table. The first column names its row. The arrow keys go from the link or button of a row to that of the next. On a phone, the rows of a wide table are cards.
+ * A table. The first column names its row. The arrow keys, j and k go from the link or button of a row to that of the next. On a phone, the rows of a wide table are cards.
  * @param caption what it shows, for screen readers
  * @param sorted index of the column that the rows are sorted by at first, the greatest first; default: as they come
  * @param current the key of the row that is open; default none
+ * @param oneLine whether each row is one line, whose cells are cut where they are too long; so are more than 200 rows
  * @param order is given the rows in the order that they are shown in
  */
 export function Table<Row>({
@@ -63,6 +67,7 @@ export function Table<Row>({
   rowKey,
   sorted,
   current,
+  oneLine = false,
   order: ordered,
 }: {
   caption: string
@@ -71,6 +76,7 @@ export function Table<Row>({
   rowKey: (row: Row) => string
   sorted?: number
   current?: string | undefined
+  oneLine?: boolean
   order?: { current: readonly Row[] }
 }) {
   const place = useRef<HTMLDivElement>(null)
@@ -105,7 +111,7 @@ export function Table<Row>({
   return (
     <div
       ref={place}
-      class={`scroll ${tall ? 'tall' : ''} ${many ? 'even' : ''}`}
+      class={`scroll ${tall ? 'tall' : ''} ${many || oneLine ? 'even' : ''}`}
       tabIndex={0}
       role="region"
       aria-label={caption}
@@ -144,14 +150,16 @@ export function Table<Row>({
               aria-current={current !== undefined && current === rowKey(row) ? 'true' : undefined}
             >
               {columns.map(({ name, number, cell }, j) => {
-                const shared = { key: name, class: number ? 'number' : '', 'data-name': name }
+                const content = cell(row)
+                const classes = `${number ? 'number' : ''} ${content === NONE ? 'none' : ''}`.trim()
+                const shared = { key: name, class: classes, 'data-name': name }
                 return j === 0 ? (
                   <th {...shared} role="rowheader" scope="row">
-                    {cell(row)}
+                    {content}
                   </th>
                 ) : (
                   <td {...shared} role="cell">
-                    {cell(row)}
+                    {content}
                   </td>
                 )
               })}
