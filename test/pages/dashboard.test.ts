@@ -199,7 +199,7 @@ describe('the dashboard', needs(programs.chromium), () => {
 
       // Filters are in the address, and can be removed one by one.
       await page.locator('summary', { hasText: 'Filters' }).click()
-      await page.getByLabel('Error').selectOption('model_not_found')
+      await page.getByRole('combobox', { name: 'Error' }).selectOption('model_not_found')
       await page.keyboard.press('Escape')
       await expect.poll(() => rows.filter({ hasText: '401' }).count()).toBe(0)
       await page.reload()

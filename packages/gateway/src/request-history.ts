@@ -18,7 +18,7 @@ export interface RequestHistory {
  * How a request failed: `refused` = with a status from 400 to 499; `left` = its client went before the end; `failed` = in another way, also in the
  * middle of a stream. Undefined where it did not.
  */
-export function failureOf({ status, outcome }: RequestEvent): 'refused' | 'failed' | 'left' | undefined {
+function failureOf({ status, outcome }: RequestEvent): 'refused' | 'failed' | 'left' | undefined {
   if (outcome === 'client_abort') return 'left'
   if (status >= 500 || (status < 400 && outcome !== undefined && outcome !== 'complete')) return 'failed'
   return status >= 400 ? 'refused' : undefined

@@ -16,7 +16,7 @@ export const costOf = ({ cost_usd, unpriced }: RequestEvent): string =>
   cost_usd === undefined ? NONE : unpriced ? 'unknown' : usd(cost_usd)
 
 /** All tokens of a request; undefined where none are known. */
-export const tokensOf = ({ prompt_tokens: a, completion_tokens: b }: RequestEvent): number | undefined =>
+const tokensOf = ({ prompt_tokens: a, completion_tokens: b }: RequestEvent): number | undefined =>
   a === undefined ? undefined : a + (b ?? 0)
 
 const tones = { refused: 'warn', failed: 'bad', left: 'off' } as const

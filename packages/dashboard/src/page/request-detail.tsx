@@ -1,6 +1,5 @@
 import {
   Code,
-  Copy,
   CopyValue,
   count,
   Dialog,
@@ -9,7 +8,6 @@ import {
   linkTo,
   Loaded,
   Notice,
-  route,
   setQuery,
   time,
   useData,
@@ -31,6 +29,10 @@ const Named = ({ field, id, name }: { field: 'user' | 'key' | 'project'; id: str
     <a href={linkTo('/admin/requests', { [field]: id })}>{name}</a> <CopyValue label={`${field} id`} text={id} />
   </>
 )
+
+/** A link that finds a request, also where its user's usage has to be read for that. */
+const linkOf = ({ request_id: id, user_id: user }: RequestEvent): string =>
+  new URL(linkTo('/admin/requests', { id, user }), location.href).href
 
 /** Everything that is known of one request, and why it went as it went. */
 function RequestDetail({ event, names }: { event: RequestEvent; names: Names }) {
@@ -60,6 +62,7 @@ function RequestDetail({ event, names }: { event: RequestEvent; names: Names }) 
           facts={[
             ['Request id', <CopyValue label="request id" text={event.request_id} />],
             ['Time', <CopyValue label="time" text={event.time} shown={time(event.time, new Date(0))} />],
+            ['Link', <CopyValue label="link" text={linkOf(event)} shown="to this request" />],
             ['Route', `${event.method} ${event.route}`],
             ['Asked for', asked !== undefined && <CopyValue label="model asked for" text={asked} />],
             [
@@ -157,14 +160,13 @@ export function RequestDrawer({
     return () => removeEventListener('keydown', onKeyDown)
   }, [id])
   const event = open.current
-  const link = new URL(linkTo(route.value.path, { id, user: event?.user_id }), location.href).href
   return (
     <Dialog
       title={
         event ? (
-          <span class="row">
-            <ResultStatus event={event} /> <span class="break">{nameOf(event)}</span>
-          </span>
+          <>
+            <ResultStatus event={event} /> {nameOf(event)}
+          </>
         ) : (
           `Request ${id}`
         )
@@ -192,7 +194,6 @@ export function RequestDrawer({
           >
             ↓
           </button>
-          <Copy text={link} label="Copy link" class="quiet" />
         </>
       }
       onClose={() => setQuery({ id: undefined })}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { NONE } from '../format.js'
 import { Ascending, Descending } from '../icons.js'
 import { useRowsInView } from '../rows-in-view.js'
@@ -87,7 +87,8 @@ export function Table<Row>({
   const many = inOrder.length > MANY
   const { from, to, before, after, show } = useRowsInView(place, inOrder.length, !many)
   const [goal, setGoal] = useState<number>()
-  useEffect(() => {
+  // Before the next key: it is for the row that has the focus.
+  useLayoutEffect(() => {
     if (goal === undefined) return
     place.current!.querySelector(`tr[data-index="${goal}"]`)?.querySelector<HTMLElement>(CONTROL)?.focus()
     setGoal(undefined)
@@ -175,6 +176,6 @@ export function Table<Row>({
 /** The room of rows that are not drawn. */
 const Gap = ({ height }: { height: number }) => (
   <tr role="presentation" class="gap">
-    <td role="presentation" style={{ height }} />
+    <td role="presentation" style={{ height: `${height}px` }} />
   </tr>
 )

@@ -7,14 +7,23 @@ import { needs, programs } from '../support/needs.js'
 import { goTo, openDashboard, startDashboard } from './dashboard.js'
 import { looks, visit } from './visitor.js'
 
-describe('the request log after a restart', needs(programs.chromium), () => {
+const COUNT = 10_000
+
+/** The stream of so many requests that have ended. */
+const events = (count: number): string =>
+  Array.from({ length: count }, (_, i) => {
+    const event = { request_id: String(i), time: new Date().toISOString(), method: 'POST', route: '/v1/embeddings' }
+    return `data: ${JSON.stringify({ ...event, status: 200, duration_ms: i })}\n\n`
+  }).join('')
+
+describe('the request log', needs(programs.chromium), () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'turnpike-restart-'))
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  it('has what failed, with its reason, and what was used', async () => {
+  it('has what failed after a restart, with its reason, and what was used', async () => {
     const env = { STORAGE: `fs:${folder}`, FILES: 'memory' }
     const before = await startDashboard(env)
     const failed = await before.chat({ model: 'gpt-4o' })
@@ -34,6 +43,27 @@ describe('the request log after a restart', needs(programs.chromium), () => {
     await dialog.getByText('The provider answered with an error.').waitFor()
     await dialog.getByText('error status 500').waitFor()
     await inspect('admin-request-stored')
+
+    // Of thousands, those in view are drawn, and the keys lead to all.
+    const many = await page.context().newPage()
+    let isFirst = true
+    await many.route('**/admin/events', (route) => {
+      const body = isFirst ? events(COUNT) : ': nothing\n\n'
+      isFirst = false
+      return route.fulfill({ contentType: 'text/event-stream', body })
+    })
+    await openDashboard(many, server.url)
+    await goTo(many, 'Requests')
+    await many.getByText('/v1/embeddings').first().waitFor()
+    const drawn = many.locator('tr[data-index]')
+    expect(await drawn.count()).toBeLessThan(100)
+    await many.locator('.row-link').first().focus()
+    await many.keyboard.press('End')
+    const focused = 'Number(document.activeElement.closest("tr")?.ariaRowIndex)'
+    await expect.poll(() => many.evaluate(focused)).toBeGreaterThanOrEqual(COUNT)
+    expect(await drawn.count()).toBeLessThan(100)
+    await many.keyboard.press('Home')
+    await expect.poll(() => many.evaluate(focused)).toBe(2)
     await browser.close()
     await server.stop()
   })
