@@ -82,7 +82,7 @@ describe('the dashboard', needs(programs.chromium), () => {
       await page.keyboard.press('Escape')
       await goTo(page, 'Routing')
       await page
-        .getByRole('row', { name: /fast auto/ })
+        .getByRole('row', { name: /fast.*auto/ })
         .first()
         .getByRole('button')
         .click()

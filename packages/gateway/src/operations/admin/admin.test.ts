@@ -74,6 +74,8 @@ describe('the routes for administrators', () => {
       'keys',
       'keys/{id}',
       'audit',
+      'failed-requests',
+      'failed-requests/{id}',
       'events',
     ].map((name) => [`/admin/${name}`, true])
     expect(await table({})).toEqual([...shown, ...ours])
