@@ -60,7 +60,7 @@ describe('the dashboard', needs(programs.chromium), () => {
 
     it.each([
       ['Overview', 'Latency, p95'],
-      ['Requests', '/v1/chat/completions'],
+      ['Requests', 'gpt-4o-mini'],
       ['Usage', 'Administrator'],
       ['Providers', 'Probe now'],
       ['Routing', 'Recent choices'],
@@ -82,7 +82,7 @@ describe('the dashboard', needs(programs.chromium), () => {
       await page.keyboard.press('Escape')
       await goTo(page, 'Routing')
       await page
-        .getByRole('row', { name: /fast auto/ })
+        .getByRole('row', { name: /fast.*auto/ })
         .first()
         .getByRole('button')
         .click()
@@ -120,7 +120,7 @@ describe('the dashboard', needs(programs.chromium), () => {
       await rows.getByRole('button').click()
       const dialog = page.getByRole('dialog')
       await dialog.getByText('The provider answered with an error.').waitFor()
-      await dialog.getByText(/openai\/gpt-4o: status 500/).waitFor()
+      await dialog.getByRole('listitem').filter({ hasText: 'openai/gpt-4o' }).getByText('error status 500').waitFor()
       expect(await dialog.getByLabel('The request as a curl command').textContent()).toContain('"model":"gpt-4o"')
       await page.keyboard.press('Escape')
     })
@@ -135,8 +135,9 @@ describe('the dashboard', needs(programs.chromium), () => {
         .first()
         .getByRole('button')
         .click()
-      await page.getByText('Calls of providers that failed before another answered').waitFor()
-      await page.getByRole('dialog').getByText('answered', { exact: true }).waitFor()
+      const calls = page.getByRole('dialog').getByRole('listitem')
+      await calls.filter({ hasText: 'rate limited 429' }).getByText('openai/gpt-4.1', { exact: true }).waitFor()
+      await calls.filter({ hasText: 'openai/gpt-4o-mini' }).last().getByText('answered', { exact: true }).waitFor()
       await page.keyboard.press('Escape')
     })
 
@@ -152,6 +153,82 @@ describe('the dashboard', needs(programs.chromium), () => {
         .getByText('the cheapest for this request')
         .waitFor()
       await dialog.getByRole('row', { name: '2. openai/gpt-4o-mini' }).getByText('costs as much or more').waitFor()
+    })
+
+    it('which requests were refused, and why, one after the other', async () => {
+      const { page } = visitor
+      const ids = [await server.chat({ model: 'no-such-model' }), await server.chat({}, 'gw-wrong')]
+      await server.chat({})
+      const refused = page.locator('.figure').filter({ hasText: 'Refused' }).getByRole('link')
+      await refused.waitFor()
+      // They are counted once a second.
+      await expect
+        .poll(
+          async () => {
+            await page.reload()
+            return Number(await refused.textContent())
+          },
+          { timeout: 10_000 },
+        )
+        .toBeGreaterThan(1)
+      await refused.click()
+      await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor()
+      const rows = page.getByRole('row').filter({ has: page.getByRole('button') })
+      const openings = page.locator('.row-link')
+      await rows.filter({ hasText: '401' }).first().waitFor()
+      expect(await rows.filter({ hasText: '200' }).count()).toBe(0)
+
+      // By keyboard: down the list and up, into a request, to the next and back.
+      await openings.first().focus()
+      await page.keyboard.press('ArrowDown')
+      await expect.poll(() => page.evaluate('document.activeElement.closest("tr").dataset.index')).toBe('1')
+      await page.keyboard.press('k')
+      await expect.poll(() => page.evaluate('document.activeElement.closest("tr").dataset.index')).toBe('0')
+      await page.keyboard.press('Enter')
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('The key is missing, wrong or revoked.').waitFor()
+      expect(page.url()).toContain(ids[1]!)
+      await page.keyboard.press('j')
+      await dialog.getByText('No configured provider has this model').waitFor()
+      expect(page.url()).toContain(ids[0]!)
+      await dialog.getByRole('button', { name: 'Copy request id' }).click()
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(ids[0])
+      await page.keyboard.press('k')
+      await expect.poll(() => page.url()).toContain(ids[1]!)
+      await page.keyboard.press('Escape')
+
+      // Filters are in the address, and can be removed one by one.
+      await page.locator('summary', { hasText: 'Filters' }).click()
+      await page.getByRole('combobox', { name: 'Error' }).selectOption('model_not_found')
+      await page.keyboard.press('Escape')
+      await expect.poll(() => rows.filter({ hasText: '401' }).count()).toBe(0)
+      await page.reload()
+      const remove = page.getByRole('button', { name: 'Remove filter Error: model not found' })
+      await remove.waitFor()
+      await openings.first().waitFor()
+      const file = async (name: string) => {
+        await page.locator('summary', { hasText: 'Export' }).click()
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          page.getByRole('button', { name, exact: true }).click(),
+        ])
+        await page.keyboard.press('Escape')
+        return readFileSync(await download.path(), 'utf8')
+      }
+      const [head, first] = (await file('CSV')).split('\r\n')
+      expect(head).toMatch(/^time,request_id,method,route,status,/)
+      expect(first).toContain(`,${ids[0]},POST,/v1/chat/completions,4`)
+      expect(JSON.parse(await file('JSON'))).toContainEqual(expect.objectContaining({ request_id: ids[0] }))
+      await remove.click()
+      await rows.filter({ hasText: '401' }).first().waitFor()
+
+      // The browser keeps the columns.
+      await page.locator('summary', { hasText: 'Columns' }).click()
+      await page.getByLabel('Route', { exact: true }).check()
+      await page.getByLabel('Tokens', { exact: true }).uncheck()
+      await page.reload()
+      await page.getByRole('columnheader', { name: 'Route' }).waitFor()
+      expect(await page.getByRole('columnheader', { name: 'Tokens' }).count()).toBe(0)
     })
 
     it('what a user cost this week, and in a file', async () => {
@@ -210,7 +287,7 @@ describe('the dashboard', needs(programs.chromium), () => {
       await other.close()
       await page.getByRole('button', { name: 'Go on' }).click()
       await page.getByRole('searchbox').fill(id)
-      await expect.poll(() => heading.textContent()).toMatch(/^1 of/)
+      await expect.poll(() => heading.textContent()).toBe('1 request')
     })
 
     it('revokes a key, after a question', async () => {

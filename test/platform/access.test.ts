@@ -117,6 +117,8 @@ const onGateway: Record<string, [developer: number, admin: number]> = {
   'GET /admin/keys': [403, 200],
   'DELETE /admin/keys/{id}': [403, 204],
   'GET /admin/audit': [403, 200],
+  'GET /admin/failed-requests': [403, 200],
+  'GET /admin/failed-requests/{id}': [403, 404],
   'GET /admin/events': [403, 200],
   'GET /metrics': [403, 200],
   'GET /v1/openapi.json': [200, 200],

@@ -150,6 +150,6 @@ export const PagedTable = <Row extends { id: string }>({
   ...list
 }: PagedListProps<Row> & { caption: string; columns: readonly Column<Row>[] }) => (
   <PagedList {...list}>
-    {(rows) => <Table caption={caption} columns={columns} rows={rows} rowKey={({ id }) => id} most={Infinity} />}
+    {(rows) => <Table caption={caption} columns={columns} rows={rows} rowKey={({ id }) => id} />}
   </PagedList>
 )

@@ -2,6 +2,7 @@ import type { GatewayKeys, KV, Router, UsageLedger } from '@turnpike/core'
 import { route } from '@turnpike/http'
 import { adminBalancer, adminBalancerSimulate } from './operations/admin/balancer.js'
 import { adminEvents } from './operations/admin/events.js'
+import { adminFailedRequest, adminFailedRequests } from './operations/admin/failed-requests.js'
 import { adminKeys, adminKeysRevoke } from './operations/admin/keys.js'
 import { adminMetrics } from './operations/admin/metrics.js'
 import { adminPricing } from './operations/admin/pricing.js'
@@ -49,5 +50,7 @@ export const conventionRoutes = ({ router, kv, keys, ledger, events, stopping, n
   route('GET', '/admin/keys', adminKeys(kv, keys, ledger), { convention: true }),
   route('DELETE', '/admin/keys/{id}', adminKeysRevoke(keys, now), { status: 204, convention: true }),
   route('GET', '/admin/audit', adminAudit(kv), { convention: true }),
+  route('GET', '/admin/failed-requests', adminFailedRequests(kv), { convention: true }),
+  route('GET', '/admin/failed-requests/{id}', adminFailedRequest(kv), { convention: true }),
   ...(events ? [route('GET', '/admin/events', adminEvents(events, stopping), { convention: true })] : []),
 ]

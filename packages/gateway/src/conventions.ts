@@ -119,6 +119,15 @@ export const EVENTS_KEPT = 1_000
 /** Not shown: events that wait for a slow reader; older ones are dropped, and the event `dropped` has their number. */
 export const EVENTS_WAITING = 1_000
 
+/** Not shown: milliseconds for which failed requests are kept: seven days. */
+export const FAILED_MS = 7 * 86_400_000
+
+/** Not shown: failed requests that a process keeps in an hour: of each user, of all callers that are not known, and in all. */
+export const FAILED_HOURLY = { each: 100, all: 1_000 }
+
+/** Not shown: milliseconds for which failed requests are collected before they are stored. */
+export const HISTORY_MS = 1_000
+
 /** Not shown: milliseconds after which a stream of events ends, so that its reader must authenticate again when it reconnects, as `EventSource` does. */
 export const EVENTS_MS = 300_000
 

@@ -87,6 +87,8 @@ describe('the document of a gateway', () => {
       'GET /admin/keys',
       'DELETE /admin/keys/{id}',
       'GET /admin/audit',
+      'GET /admin/failed-requests',
+      'GET /admin/failed-requests/{id}',
       'GET /admin/events',
       'GET /metrics',
       'GET /v1/openapi.json',

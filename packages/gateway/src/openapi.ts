@@ -32,6 +32,7 @@ import { MetricsResponse, ProviderMetrics } from './operations/admin/metrics.js'
 import { PricingResponse } from './operations/admin/pricing.js'
 import { ConfiguredProviders, ProviderProbe } from './operations/admin/providers.js'
 import { UsageSeries, UsageTable } from './operations/admin/usage.js'
+import { FailedRequests } from './operations/admin/failed-requests.js'
 import { AuditLog, UsersSummary } from './operations/admin/users.js'
 import type { GatewayRoute } from './operation.js'
 import { GatewayInfo, HealthResponse, ProviderHealth, ProvidersHealth } from './operations/status.js'
@@ -110,6 +111,7 @@ const components = {
   UsageSeries: ours(UsageSeries),
   KeyList: ours(KeyList),
   AuditLog: ours(AuditLog),
+  FailedRequests: ours(FailedRequests),
   RequestEvent: ours(RequestEvent),
   Error: shown(GatewayError, 'error'),
 }

@@ -17,6 +17,8 @@ export const RequestEvent = v.object({
   duration_ms: v.number(),
   key_id: text,
   user_id: text,
+  /** The project of the usage record; absent where there is none. */
+  project_id: text,
   task: text,
   /** The model as the caller named it, cut to 100 characters. */
   requested_model: text,
@@ -34,6 +36,8 @@ export const RequestEvent = v.object({
   attempts: number,
   /** The upstream calls that failed before the answer, such as `google/gemini-2.5-pro: rate_limited 429, openai/gpt-4o: timeout`. */
   failed_calls: text,
+  /** When those calls began and ended, in milliseconds from the choice of the provider, and when the one began that answered: `0-120, 121`. */
+  calls_ms: text,
   prompt_tokens: number,
   completion_tokens: number,
   /** US dollars; 0 where the price is not known. */
@@ -47,7 +51,7 @@ export type RequestEvent = v.InferOutput<typeof RequestEvent>
 
 /** The event of a log record; null where the request is not one to a model. */
 export function eventOf(log: RequestLog, now: number): RequestEvent | null {
-  if (!log.route.startsWith('/v1/')) return null
+  if (!log.route.startsWith('/v1/') || log.route.startsWith('/v1/users')) return null
   // The fields have the types with which they were logged.
   const fields = log as unknown as RequestEvent
   return {
@@ -59,6 +63,7 @@ export function eventOf(log: RequestLog, now: number): RequestEvent | null {
     duration_ms: log.duration_ms,
     key_id: fields.key_id,
     user_id: fields.user_id,
+    project_id: fields.project_id,
     task: fields.task,
     requested_model: fields.requested_model,
     provider: fields.provider,
@@ -70,6 +75,7 @@ export function eventOf(log: RequestLog, now: number): RequestEvent | null {
     error_field: fields.error_field,
     attempts: fields.attempts,
     failed_calls: fields.failed_calls,
+    calls_ms: fields.calls_ms,
     prompt_tokens: fields.prompt_tokens,
     completion_tokens: fields.completion_tokens,
     cost_usd: fields.cost_usd,

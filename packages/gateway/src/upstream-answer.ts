@@ -42,11 +42,22 @@ const spentOf = (error: unknown): Usage | undefined => (UpstreamError.is(error) 
 const isCharged = ({ watch, attempts, hold }: UpstreamRequest, error: unknown): boolean =>
   isBilled(error) || (attempts > 0 && watch.stop !== undefined && (watch.disconnected || hold !== undefined))
 
-/** Adds a failed call to the log: `google/gemini-2.5-pro: rate_limited 429, openai/gpt-4o: timeout`. */
-function logFailure(upstream: UpstreamRequest, { provider, model }: Target, kind: string, status?: number): void {
+/**
+ * Adds a failed call to the log: `google/gemini-2.5-pro: rate_limited 429, openai/gpt-4o: timeout`, and its times: `0-120, 121-600`.
+ * @param begun milliseconds from the start of the request
+ */
+function logFailure(
+  upstream: UpstreamRequest,
+  { provider, model }: Target,
+  begun: number,
+  kind: string,
+  status?: number,
+): void {
   const failed = `${nameOf(provider.id, model)}: ${kind}${status === undefined ? '' : ` ${status}`}`
-  upstream.failedCalls += upstream.failedCalls === '' ? failed : `, ${failed}`
-  upstream.call.log({ failed_calls: upstream.failedCalls })
+  const comma = upstream.failedCalls === '' ? '' : ', '
+  upstream.failedCalls += comma + failed
+  upstream.callsMs += `${comma}${begun}-${elapsed(upstream.started)}`
+  upstream.call.log({ failed_calls: upstream.failedCalls, calls_ms: upstream.callsMs })
 }
 
 /** The cause of a failure: where the gateway stopped the call, the reason for that and not the broken connection that followed. */
@@ -82,6 +93,7 @@ function attempt<T>(
     upstream.target = target
     upstream.notes = ownNotes
     upstream.attempts++
+    const begun = elapsed(upstream.started)
     const onNotes = (notes: Note[]): void => void (upstream.notes = [...ownNotes, ...notes])
     const onRepeat = (): void => void upstream.attempts++
     // No time-out runs between two attempts.
@@ -89,6 +101,7 @@ function attempt<T>(
       (value) => {
         watch.relax()
         own?.answered()
+        if (upstream.callsMs !== '') call.log({ calls_ms: `${upstream.callsMs}, ${begun}` })
         return value
       },
       (error: unknown) => {
@@ -100,7 +113,7 @@ function attempt<T>(
           reason.failure.context ??= target.limits?.()?.context
         if (hold && UpstreamError.is(reason) && reason.failure.overdue) upstream.overdue.push(target)
         const kind = kindOf(reason)
-        if (kind) logFailure(upstream, target, kind, (reason as UpstreamError).failure.status)
+        if (kind) logFailure(upstream, target, begun, kind, (reason as UpstreamError).failure.status)
         // A failure that is billed gets a usage record, and is counted by its outcome.
         if (kind && !isCharged(upstream, reason) && !(reason as UpstreamError).failure.withheld)
           ledger.failed({ provider: target.provider.id, kind, timestamp: new Date(now()).toISOString() })

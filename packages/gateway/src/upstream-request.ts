@@ -118,6 +118,8 @@ export interface UpstreamRequest {
   overdue: Target[]
   /** The calls that failed before one was accepted, for the log; '' if there are none. */
   failedCalls: string
+  /** When they began and ended; '' if there are none. */
+  callsMs: string
   first_token_ms: number | null
   /** What was charged before the last target was called, as a content filter withheld the answer. */
   before: Pick<UsageRecord, 'tokens' | 'cost_nano_usd'>
@@ -275,6 +277,7 @@ export async function upstreamRequest(
   if (endUser) head.end_user = { key: endUser.key_id, id: endUser.id }
   const attributing = attribute(head)
   if (attributing) await attributing
+  if (head.project_id) call.log({ project_id: head.project_id })
 
   if (balancePolicy === 'enforce') limits.push(await creditsOf(payer, kv))
   const minute = tokenLimitsOf(payer)
@@ -308,6 +311,7 @@ export async function upstreamRequest(
     attempts: 0,
     overdue: [],
     failedCalls: '',
+    callsMs: '',
     first_token_ms: null,
     before: NOTHING,
   }

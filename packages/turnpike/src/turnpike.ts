@@ -4,8 +4,8 @@ import { invalid } from '@turnpike/core/internal'
 import { dashboardFiles, dashboardHeaders } from '@turnpike/dashboard'
 import { docsFiles, docsHeaders } from '@turnpike/dashboard/docs'
 import { consoleFiles, consoleHeaders } from '@turnpike/example-console'
-import type { AuthenticateAdmin, Gateway, GatewayParts, RequestEvents } from '@turnpike/gateway'
-import { conventionRoutes, createGateway, requestEvents, tokenAdmin } from '@turnpike/gateway'
+import type { AuthenticateAdmin, Gateway, GatewayParts, RequestEvents, RequestHistory } from '@turnpike/gateway'
+import { conventionRoutes, createGateway, requestEvents, requestHistory, tokenAdmin } from '@turnpike/gateway'
 import { gatewayDocument, openapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
 import type { Exchange, Servable, Shells } from '@turnpike/http'
@@ -150,6 +150,7 @@ type Parts = Required<Omit<Host, 'onRequest'>> &
     blobs: BlobStore
     keys: GatewayKeys
     ledger: UsageLedger
+    history: RequestHistory
   } & Pick<RoutedParts, 'currentPrices' | 'changeOverlay'>
 
 /**
@@ -158,7 +159,7 @@ type Parts = Required<Omit<Host, 'onRequest'>> &
  * @param before what is replaced
  */
 async function compose(config: Config, parts: Parts, overlay: Overlay, before?: Composed): Promise<Composed> {
-  const { kv, rateLimiter, blobs, keys, ledger, events, onError, onRequest } = parts
+  const { kv, rateLimiter, blobs, keys, ledger, history, events, onError, onRequest } = parts
   const { server, keyLimits, balancePolicy, cors, transport = fetchTransport() } = config
   const { baseUrl, trustedHops } = server
   // Without the URL of a mirror, which may contain credentials.
@@ -200,7 +201,7 @@ async function compose(config: Config, parts: Parts, overlay: Overlay, before?: 
     ...gatewayOptions,
     maxLoopDelayMs: maxLoopDelayMs || Infinity,
     earlyPingMs: earlyPingMs || Infinity,
-    onRequest: [onRequest, ownOnRequest, reports].filter((one) => one !== undefined),
+    onRequest: [onRequest, history.onRequest, ownOnRequest, reports].filter((one) => one !== undefined),
     events,
     routes: [conventionRoutes, () => routed.routes, prometheus(), openapi(), pages, docs(() => platform)],
   })
@@ -253,12 +254,14 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
   const onLost = (records: unknown): void => console.error(JSON.stringify({ lost_usage_records: records }))
   const keys = gatewayKeys(kv)
   const ledger = usageLedger(kv, { onLost })
+  const history = requestHistory(kv, { onError: (error) => onError(error, { history: 'failed requests' }) })
   const parts: Parts = {
     kv,
     rateLimiter,
     blobs,
     keys,
     ledger,
+    history,
     events,
     onError,
     currentPrices: { table: () => current.prices.table() },
@@ -359,6 +362,7 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
       clearInterval(following)
       await followed
       await leftovers.end()
+      await history.flush()
       await closeFiles()
       await closeStore()
     },

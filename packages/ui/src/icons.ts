@@ -10,6 +10,7 @@ export {
   CircleCheck as Good,
   CircleX as Bad,
   Code,
+  Copy as Copying,
   Download,
   Ellipsis as More,
   File as Files,

@@ -124,7 +124,6 @@ export function Rows({
           rows={all}
           rowKey={({ id }) => id}
           sorted={1}
-          most={50}
         />
       )}
       {omitted > 0 && <p class="loading small">{count(omitted)} more are in "Others".</p>}

@@ -743,6 +743,15 @@ export interface components {
                 cost_usd: number;
                 unpriced: number;
             };
+            ended?: {
+                requests: number;
+                refused: number;
+                failed: number;
+                left: number;
+                codes: {
+                    [key: string]: number;
+                };
+            };
             providers: components["schemas"]["ProviderMetrics"][];
             series: {
                 time: string;
@@ -768,6 +777,15 @@ export interface components {
                 unpriced: number;
                 by_provider: {
                     [key: string]: number;
+                };
+                ended?: {
+                    requests: number;
+                    refused: number;
+                    failed: number;
+                    left: number;
+                    codes: {
+                        [key: string]: number;
+                    };
                 };
             }[];
             warnings: string[];
@@ -1000,6 +1018,10 @@ export interface components {
             }[];
             next?: string;
         };
+        FailedRequests: {
+            data: components["schemas"]["RequestEvent"][];
+            next?: string;
+        };
         RequestEvent: {
             request_id: string;
             time: string;
@@ -1009,6 +1031,7 @@ export interface components {
             duration_ms: number;
             key_id?: string;
             user_id?: string;
+            project_id?: string;
             task?: string;
             requested_model?: string;
             provider?: string;
@@ -1020,6 +1043,7 @@ export interface components {
             error_field?: string;
             attempts?: number;
             failed_calls?: string;
+            calls_ms?: string;
             prompt_tokens?: number;
             completion_tokens?: number;
             cost_usd?: number;

@@ -3,7 +3,7 @@ import type { GatewaySchemas } from '@turnpike/client'
 /** What the routes below `/admin` answer (docs/admin.md), by the types of the gateway's OpenAPI document. */
 
 export type MetricsAnswer = GatewaySchemas['MetricsResponse']
-export type Metrics = MetricsAnswer['total']
+
 export type ProvidersAnswer = GatewaySchemas['ConfiguredProviders']
 export type Probe = GatewaySchemas['ProviderProbe']
 

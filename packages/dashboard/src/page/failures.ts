@@ -50,10 +50,6 @@ const outcomes: Record<string, string> = {
   refused: 'A guard of this server ended the stream; the log has its name. What was used until then is charged.',
 }
 
-/** Whether a request did not get a complete answer. */
-export const isFailed = ({ status, outcome }: RequestEvent): boolean =>
-  status >= 400 || (outcome !== undefined && outcome !== 'complete')
-
 /** Why a request failed, in a sentence or two. */
 export const whyFailed = ({ status, outcome, error_code, error_field }: RequestEvent): string =>
   error_code === 'invalid_body' && error_field !== undefined

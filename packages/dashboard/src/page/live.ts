@@ -4,7 +4,7 @@ import type { RequestEvent } from './answers.js'
 import { send } from './api.js'
 
 /** How many requests are kept. */
-const KEEP = 1_000
+const KEEP = 10_000
 /** Milliseconds between two updates of the page, however many requests end. */
 const UPDATE_MS = 500
 const RECONNECT_MS = 2_000

@@ -10,8 +10,8 @@ import {
   linkTo,
   Loaded,
   modelToTry,
+  NONE,
   Notice,
-  numberColumn,
   Page,
   Panel,
   percent,
@@ -22,25 +22,32 @@ import {
   Table,
   usd,
   useData,
+  words,
 } from '@turnpike/ui'
+import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
-import type { Metrics, MetricsAnswer, PricingAnswer } from './answers.js'
+import type { MetricsAnswer, PricingAnswer, ProvidersAnswer } from './answers.js'
 import { firstCurl } from './curl.js'
 import { read } from './api.js'
 import { hoursOf, PeriodChoice } from './period.js'
 import { kindName } from './failures.js'
+import { ProviderHealth } from './provider-health.js'
+import { Spenders } from './spenders.js'
 
-const failed = ({ requests, error_rate }: Metrics): number => Math.round(requests * error_rate)
+type Hour = MetricsAnswer['series'][number]
 
-/** What the chart can show. */
-const views = {
-  requests: { name: 'Calls', of: (one: Metrics) => one.requests, format: count },
-  errors: { name: 'Errors', of: failed, format: count },
-  latency: { name: 'Latency, p95', of: (one: Metrics) => one.latency_ms.p95, format: duration },
-  cost: { name: 'Cost', of: (one: Metrics) => one.cost_usd, format: usd },
+/** Requests of callers; before they were counted, calls of providers. */
+const requestsOf = ({ ended, requests }: Hour): number => ended?.requests ?? requests
+const unwellOf = ({ ended }: Hour): number => (ended ? ended.refused + ended.failed : 0)
+
+/** What the chart can show; null = a gap, where nothing was called. */
+const views: Record<string, { name: string; of: (one: Hour) => number | null; format: (value: number) => string }> = {
+  requests: { name: 'Requests', of: requestsOf, format: count },
+  errors: { name: 'Refused and failed', of: unwellOf, format: count },
+  latency: { name: 'Latency, p95', of: (one) => one.latency_ms.p95, format: duration },
+  cost: { name: 'Cost', of: (one) => one.cost_usd, format: usd },
 }
-type View = keyof typeof views
-const viewNames = Object.entries(views).map(([key, { name }]) => [key as View, name] as const)
+const viewNames = Object.entries(views).map(([key, { name }]) => [key, name] as const)
 
 function FirstRun() {
   const pricing = useData((signal) => read<PricingAnswer>('pricing', signal), [])
@@ -58,49 +65,47 @@ function FirstRun() {
   )
 }
 
-type Provider = MetricsAnswer['providers'][number]
-const providerColumns: Column<Provider>[] = [
-  { name: 'Provider', cell: ({ id }) => <a href={linkTo('/admin/providers')}>{id}</a>, sort: ({ id }) => id },
-  numberColumn('Calls', (one) => one.requests, count),
-  numberColumn('Errors', (one) => one.error_rate, percent),
-  numberColumn('p50', (one) => one.latency_ms.p50, duration),
-  numberColumn('p95', (one) => one.latency_ms.p95, duration),
-  numberColumn('First token', (one) => one.first_token_ms.p50, duration),
-  numberColumn('Cost', (one) => one.cost_usd, usd),
-]
+/** What is most frequent first. */
+const frequent = (counts: Record<string, number>): [string, number][] =>
+  Object.entries(counts).toSorted(([, a], [, b]) => b - a)
 
-/** What went wrong, most frequent first. */
-const kindsOf = ({ errors }: Metrics): [string, number][] => Object.entries(errors).toSorted(([, a], [, b]) => b - a)
+/** A share of requests, in words. */
+const shareOf = (some: number, all: number): string => (all === 0 ? 'of none' : `${percent(some / all)} of all`)
 
-function Figures({ total, series }: MetricsAnswer) {
-  const of = (value: (one: Metrics) => number | null) => series.map((one) => value(one) ?? 0)
-  const [worst] = kindsOf(total)
+function Figures({ total, ended, series, hours }: MetricsAnswer) {
+  const of = (value: (one: Hour) => number | null) => series.map(value)
+  const period = String(hours)
+  const list = (result?: string): string => linkTo('/admin/requests', { result, hours: period })
+  const all = ended?.requests ?? total.requests
+  const { refused = 0, failed = 0, left = 0 } = ended ?? {}
   return (
     <dl class="figures">
       <Figure
-        name="Calls of providers"
-        value={count(total.requests)}
-        detail={total.refused > 0 && `${count(total.refused)} refused by providers`}
+        name="Requests"
+        value={count(all)}
+        href={list()}
+        detail={left > 0 ? `${count(left)} left by clients` : `${count(total.requests)} calls of providers`}
       >
-        <Spark values={of((one) => one.requests)} />
+        <Spark values={of(requestsOf)} />
       </Figure>
-      <Figure
-        name="Errors of providers"
-        value={percent(total.error_rate)}
-        detail={worst ? `mostly ${kindName(worst[0])}` : 'no errors'}
-      >
-        <Spark values={of(failed)} tone="danger" />
+      <Figure name="Refused" value={count(refused)} href={list('refused')} detail={shareOf(refused, all)}>
+        <Spark values={of(({ ended }) => ended?.refused ?? 0)} tone="amber" />
+      </Figure>
+      <Figure name="Failed" value={count(failed)} href={list('failed')} detail={shareOf(failed, all)}>
+        <Spark values={of(({ ended }) => ended?.failed ?? 0)} tone="danger" />
       </Figure>
       <Figure
         name="Latency, p95"
         value={duration(total.latency_ms.p95)}
-        detail={`p50 ${duration(total.latency_ms.p50)}`}
+        href={list('ok')}
+        detail={total.latency_ms.p50 === null ? 'nothing was called' : `p50 ${duration(total.latency_ms.p50)}`}
       >
         <Spark values={of((one) => one.latency_ms.p95)} />
       </Figure>
       <Figure
         name="Tokens"
         value={count(total.prompt_tokens + total.completion_tokens)}
+        href={linkTo('/admin/usage', { by: 'model', hours: period })}
         detail={`${count(total.prompt_tokens)} in, ${count(total.completion_tokens)} out`}
       >
         <Spark values={of((one) => one.prompt_tokens + one.completion_tokens)} />
@@ -108,7 +113,8 @@ function Figures({ total, series }: MetricsAnswer) {
       <Figure
         name="Cost"
         value={usd(total.cost_usd)}
-        detail={total.unpriced > 0 ? `${count(total.unpriced)} requests without a price` : 'every request has a price'}
+        href={linkTo('/admin/usage', { by: 'user', hours: period })}
+        detail={total.unpriced > 0 ? `${count(total.unpriced)} without a price` : 'all have a price'}
       >
         <Spark values={of((one) => one.cost_usd)} tone="amber" />
       </Figure>
@@ -116,10 +122,41 @@ function Figures({ total, series }: MetricsAnswer) {
   )
 }
 
+/** A table of what went wrong, the most frequent first. */
+const Causes = ({
+  title,
+  none,
+  rows,
+  name,
+  cell,
+}: {
+  title: string
+  none: string
+  rows: [string, number][]
+  name: string
+  cell: (code: string) => ComponentChildren
+}) => (
+  <Panel title={title}>
+    {rows.length === 0 ? (
+      <p class="loading">{none}</p>
+    ) : (
+      <Table
+        caption={title}
+        columns={[
+          { name: 'Cause', cell: ([code]) => cell(code) },
+          { name, number: true, cell: ([, times]) => count(times) },
+        ]}
+        rows={rows}
+        rowKey={([code]) => code}
+      />
+    )}
+  </Panel>
+)
+
 function HourlyChart({ series }: MetricsAnswer) {
   const given = route.value.query.get('show') ?? ''
-  const view = Object.hasOwn(views, given) ? (given as View) : 'requests'
-  const { name, of, format } = views[view]
+  const view = Object.hasOwn(views, given) ? given : 'requests'
+  const { name, of, format } = views[view]!
   const times = useMemo(() => series.map(({ time }) => Date.parse(time)), [series])
   const lines = useMemo(
     () => [
@@ -131,9 +168,10 @@ function HourlyChart({ series }: MetricsAnswer) {
     ],
     [series, view],
   )
-  const columns: Column<MetricsAnswer['series'][number]>[] = [
+  const textOf = (value: number | null): string => (value === null ? NONE : format(value))
+  const columns: Column<Hour>[] = [
     { name: 'Hour', cell: (one) => dayAndTime(one.time) },
-    { name, number: true, cell: (one) => format(of(one) ?? 0) },
+    { name, number: true, cell: (one) => textOf(of(one)) },
   ]
   return (
     <Panel
@@ -153,43 +191,48 @@ function HourlyChart({ series }: MetricsAnswer) {
 
 export function Overview() {
   const hours = hoursOf('24')
-  const data = useData((signal) => read<MetricsAnswer>(`metrics?hours=${hours}`, signal), [hours], 10_000)
+  const data = useData(
+    async (signal) => {
+      const [metrics, { providers }] = await Promise.all([
+        read<MetricsAnswer>(`metrics?hours=${hours}`, signal),
+        read<ProvidersAnswer>('providers', signal),
+      ])
+      return { metrics, providers }
+    },
+    [hours],
+    10_000,
+  )
   return (
     <Page title="Overview" actions={<PeriodChoice value={hours} />}>
       <Loaded data={data}>
-        {(answer) => (
+        {({ metrics, providers }) => (
           <>
-            {answer.warnings.map((warning) => (
+            {metrics.warnings.map((warning) => (
               <Notice key={warning} tone="warn">
                 <p>{warning}</p>
               </Notice>
             ))}
-            {answer.total.requests === 0 && <FirstRun />}
-            <Figures {...answer} />
-            <HourlyChart {...answer} />
-            <Panel title="Providers">
-              <Table caption="Providers" columns={providerColumns} rows={answer.providers} rowKey={({ id }) => id} />
-            </Panel>
-            <Panel title="Upstream errors">
-              {kindsOf(answer.total).length === 0 ? (
-                <Empty title="No upstream failed in this period">
-                  <p>
-                    A request that the gateway refuses itself, such as one with a wrong key, calls no provider: it is
-                    among the <a href={linkTo('/admin/requests', { show: 'failed' })}>failed requests</a>.
-                  </p>
-                </Empty>
-              ) : (
-                <Table
-                  caption="Errors by kind"
-                  columns={[
-                    { name: 'Kind', cell: ([kind]) => kindName(kind) },
-                    { name: 'Calls', number: true, cell: ([, calls]) => count(calls) },
-                  ]}
-                  rows={kindsOf(answer.total)}
-                  rowKey={([kind]) => kind}
-                />
-              )}
-            </Panel>
+            {metrics.total.requests === 0 && (metrics.ended?.requests ?? 0) === 0 && <FirstRun />}
+            <Figures {...metrics} />
+            <HourlyChart {...metrics} />
+            <Spenders hours={hours} />
+            <ProviderHealth metrics={metrics} providers={providers} />
+            <div class="columns">
+              <Causes
+                title="Refused and failed requests"
+                none="None in this period."
+                name="Requests"
+                rows={frequent(metrics.ended?.codes ?? {})}
+                cell={(code) => <a href={linkTo('/admin/requests', { code, hours })}>{words(code)}</a>}
+              />
+              <Causes
+                title="Failed calls of providers"
+                none="No call of a provider failed in this period."
+                name="Calls"
+                rows={frequent(metrics.total.errors)}
+                cell={kindName}
+              />
+            </div>
           </>
         )}
       </Loaded>

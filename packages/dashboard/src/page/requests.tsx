@@ -1,190 +1,182 @@
-import type { Column } from '@turnpike/ui'
 import {
-  Copy,
   count,
-  Dialog,
-  duration,
   Empty,
+  ErrorNotice,
   Filter,
-  matches,
-  NONE,
   Page,
   Panel,
+  Popover,
+  plural,
   route,
   Segmented,
   setQuery,
   Status,
   Table,
-  time,
-  words,
+  useColumns,
 } from '@turnpike/ui'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { RequestEvent } from './answers.js'
+import { FilterChips, FilterMenu, filterOf, fields, finderOf, userOf } from './filters.js'
 import { connection, followRequests, missed, requests } from './live.js'
-import { costOf, modelOf, RequestDetail } from './request-detail.js'
-import { isFailed } from './failures.js'
+import { useNames } from './names.js'
+import { useOlder } from './older.js'
+import { resultOf, results } from './outcomes.js'
+import { requestColumns } from './request-columns.js'
+import { RequestDrawer } from './request-detail.js'
+import { requestsCsv, save } from './request-export.js'
 
-/** Rows that are shown at once: with more, the browser is busy with rows that nobody reads. */
-const SHOWN = 40
+/** Fewer than these fill no page: older ones are read without being asked for. */
+const FEW = 25
+/** Milliseconds in which the last requests come once the page is connected. */
+const REPLAY_MS = 800
 
-const shows = [
-  ['all', 'All'],
-  ['failed', 'Failed'],
-] as const
+/** The requests of both lists, each once, newest first. What was followed has more than what is stored. */
+function joined(live: readonly RequestEvent[], older: readonly RequestEvent[]): readonly RequestEvent[] {
+  if (older.length === 0) return live
+  const byId = new Map<string, RequestEvent>()
+  for (const event of [...live, ...older]) {
+    const known = byId.get(event.request_id)
+    // A request that failed may have a usage record, which does not tell its status.
+    if (!known || (resultOf(known) === 'ok' && resultOf(event) !== 'ok')) byId.set(event.request_id, event)
+  }
+  return [...byId.values()].toSorted((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0))
+}
 
-const ResultOf = (event: RequestEvent) =>
-  isFailed(event) ? (
-    <Status tone={event.outcome === 'client_abort' ? 'warn' : 'bad'}>
-      {event.status} {words(event.error_code ?? event.outcome ?? '')}
-    </Status>
+const Connection = ({ paused }: { paused: boolean }) => {
+  if (connection.value === 'live') return <Status tone={paused ? 'off' : 'good'}>{paused ? 'paused' : 'live'}</Status>
+  return connection.value === 'lost' ? (
+    <Status tone="bad">connection lost, trying again</Status>
   ) : (
-    <Status tone={event.failed_calls === undefined ? 'good' : 'warn'}>{event.status}</Status>
+    <Status tone="warn">connecting</Status>
   )
-
-const columns: Column<RequestEvent>[] = [
-  {
-    name: 'Time',
-    cell: (event) => (
-      <button type="button" class="link nowrap row-link" onClick={() => setQuery({ id: event.request_id })}>
-        {time(event.time)}
-      </button>
-    ),
-  },
-  { name: 'Result', cell: ResultOf },
-  { name: 'Model', cell: modelOf },
-  { name: 'Duration', number: true, cell: (event) => duration(event.duration_ms) },
-  { name: 'First token', number: true, cell: (event) => duration(event.first_token_ms) },
-  {
-    name: 'Tokens',
-    number: true,
-    cell: ({ prompt_tokens: a, completion_tokens: b }) => (a === undefined ? NONE : count(a + (b ?? 0))),
-  },
-  { name: 'Cost', number: true, cell: costOf },
-  { name: 'Route', cell: ({ route }) => route },
-]
+}
 
 export function Requests() {
   useEffect(followRequests, [])
+  const names = useNames()
   const { query } = route.value
   const [paused, setPaused] = useState<readonly RequestEvent[]>()
-  const [from, setFrom] = useState(0)
-  const show = query.get('show') === 'failed' ? 'failed' : 'all'
-  const filter = (query.get('filter') ?? '').trim()
-  const id = query.get('id')
-  const all = paused ?? requests.value
-  const matching = all.filter(
-    (event) =>
-      (show === 'all' || isFailed(event)) &&
-      (filter === '' ||
-        matches(filter, [
-          event.request_id,
-          event.model,
-          event.requested_model,
-          event.provider,
-          event.user_id,
-          event.key_id,
-          event.error_code,
-          event.route,
-          String(event.status),
-        ])),
+  const live = paused ?? requests.value
+  const older = useOlder(userOf(query, names), query.get('until') ?? '')
+  const all = useMemo(() => joined(live, older.rows), [live, older.rows])
+  const text = (query.get('filter') ?? '').trim().toLowerCase()
+  const result = results.find(([value]) => value === query.get('result'))?.[0] ?? ''
+  const asked = fields.map((field) => query.get(field)).join('\n')
+  const isFound = useMemo(() => finderOf(names), [names])
+  const among = useMemo(() => {
+    const isAmong = filterOf(query, Date.now())
+    return all.filter((event) => isAmong(event) && (text === '' || isFound(event, text)))
+  }, [all, asked, isFound])
+  const shown = useMemo(
+    () => (result === '' ? among : among.filter((event) => resultOf(event) === result)),
+    [among, result],
   )
-  const start = Math.min(from, Math.max(0, matching.length - 1))
-  // Kept while it is open, also when a thousand others have ended since.
-  const open = useRef<RequestEvent | undefined>(undefined)
-  if (open.current?.request_id !== id) open.current = all.find(({ request_id }) => request_id === id)
+  const counts = useMemo(() => {
+    const counts: Record<string, number> = { '': among.length }
+    for (const event of among) counts[resultOf(event)] = (counts[resultOf(event)] ?? 0) + 1
+    return counts
+  }, [among])
+
+  // After a restart, or by a link to a filter, the last requests may be too few, and none may match.
+  const few = shown.length < FEW && older.more && !older.reading && older.error === undefined && !paused
+  useEffect(() => {
+    if (!few || older.rows.length > 0 || connection.value === 'connecting') return
+    const timer = setTimeout(older.load, REPLAY_MS)
+    return () => clearTimeout(timer)
+  }, [few, connection.value, asked])
+
+  const { columns, menu } = useColumns('columns-requests', requestColumns(names))
+  const order = useRef<readonly RequestEvent[]>([])
+  const id = query.get('id')
+  const active = fields.filter((field) => query.has(field) && field !== 'result' && field !== 'filter').length
   return (
     <Page
       title="Requests"
       actions={
         <>
-          {connection.value === 'live' ? (
-            <Status tone={paused ? 'off' : 'good'}>{paused ? 'paused' : 'live'}</Status>
-          ) : (
-            <Status tone={connection.value === 'lost' ? 'bad' : 'warn'}>
-              {connection.value === 'lost' ? 'connection lost, trying again' : 'connecting'}
-            </Status>
-          )}
+          <Connection paused={paused !== undefined} />
           <button
             type="button"
             aria-pressed={paused !== undefined}
-            onClick={() => {
-              setFrom(0)
-              setPaused(paused ? undefined : requests.value)
-            }}
+            onClick={() => setPaused(paused ? undefined : requests.value)}
           >
             {paused ? 'Go on' : 'Pause'}
           </button>
         </>
       }
     >
-      <div class="spread">
-        <Segmented label="Shown" options={shows} value={show} onChange={(show) => setQuery({ show })} />
-        <Filter
-          hint="X-Request-ID, model, error…"
-          value={query.get('filter') ?? ''}
-          onChange={(filter) => {
-            setFrom(0)
-            setQuery({ filter })
-          }}
-        />
-      </div>
-      <Panel
-        title={`${count(matching.length)} of the last ${count(all.length)}`}
-        actions={
-          matching.length > SHOWN && (
-            <>
-              <span class="small muted">
-                {start + 1} to {Math.min(start + SHOWN, matching.length)}
-              </span>
-              <button type="button" disabled={start === 0} onClick={() => setFrom(Math.max(0, start - SHOWN))}>
-                Newer
+      <div class="stack">
+        <div class="spread">
+          <Segmented
+            label="Result"
+            options={results.map(([value, name]) => [value, `${name} ${count(counts[value] ?? 0)}`] as const)}
+            value={result}
+            onChange={(result) => setQuery({ result })}
+          />
+          <div class="row">
+            <Filter
+              hint="Id, model, user, error…"
+              value={query.get('filter') ?? ''}
+              onChange={(filter) => setQuery({ filter })}
+            />
+            <Popover name={active > 0 ? `Filters (${active})` : 'Filters'}>
+              <FilterMenu rows={all} names={names} />
+            </Popover>
+            {menu}
+            <Popover name="Export">
+              <button
+                type="button"
+                class="quiet"
+                onClick={() => save('requests.csv', requestsCsv(order.current, names), 'text/csv')}
+              >
+                CSV
               </button>
               <button
                 type="button"
-                disabled={start + SHOWN >= matching.length}
-                onClick={() => {
-                  // What is read must not move.
-                  setPaused(paused ?? requests.value)
-                  setFrom(start + SHOWN)
-                }}
+                class="quiet"
+                onClick={() => save('requests.json', JSON.stringify(order.current, null, 2), 'application/json')}
               >
-                Older
+                JSON
               </button>
-            </>
-          )
-        }
-      >
-        {matching.length === 0 ? (
+            </Popover>
+          </div>
+        </div>
+        <FilterChips names={names} />
+      </div>
+      <Panel title={plural(shown.length, 'request')}>
+        {shown.length === 0 ? (
           <Empty title={all.length === 0 ? 'No request yet' : 'No request matches'}>
-            <p>
-              {all.length === 0
-                ? 'Requests appear here as they end.'
-                : 'The page keeps the last 1,000 requests; older ones are in the server’s log.'}
-            </p>
+            <p>{all.length === 0 ? 'Requests appear here as they end.' : 'Remove a filter, or load older requests.'}</p>
           </Empty>
         ) : (
           <Table
             caption="Requests, newest first"
             columns={columns}
-            rows={matching.slice(start, start + SHOWN)}
+            rows={shown}
             rowKey={({ request_id }) => request_id}
+            current={id ?? undefined}
+            oneLine
+            order={order}
           />
         )}
-      </Panel>
-      {missed.value > 0 && <p class="small muted">{count(missed.value)} requests ended too fast to be shown.</p>}
-      {id !== null && (
-        <Dialog
-          title={`Request ${id}`}
-          actions={<Copy text={id} label="Copy id" class="quiet" />}
-          onClose={() => setQuery({ id: undefined })}
-        >
-          {open.current ? (
-            <RequestDetail event={open.current} />
-          ) : (
-            <p>This request is not among the last ones. The server’s log has it under its id.</p>
+        <footer class="spread body small muted">
+          <span>
+            {older.reading
+              ? 'Reading older requests…'
+              : older.more
+                ? 'Failed requests are kept for seven days, others with their usage.'
+                : 'These are all.'}
+          </span>
+          {older.more && (
+            <button type="button" aria-disabled={older.reading} onClick={older.load}>
+              Load older
+            </button>
           )}
-        </Dialog>
-      )}
+        </footer>
+      </Panel>
+      <ErrorNotice error={older.error} again={older.load} />
+      {missed.value > 0 && <p class="small muted">{count(missed.value)} requests ended too fast to be shown.</p>}
+      {id !== null && <RequestDrawer id={id} among={all} order={order} names={names} />}
     </Page>
   )
 }

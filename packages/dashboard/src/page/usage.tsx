@@ -112,7 +112,7 @@ function Rows({ by, rows: all, cut, reading, earlier, times }: RowsProps) {
           </p>
         </Empty>
       ) : (
-        <Table caption={`Usage by ${by}`} columns={columns} rows={rows} rowKey={(one) => one.id} sorted={1} most={50} />
+        <Table caption={`Usage by ${by}`} columns={columns} rows={rows} rowKey={(one) => one.id} sorted={1} />
       )}
       {cut && (
         <p class="loading small" role="status">

@@ -20,6 +20,7 @@ const paths = [
   '/admin/usage/hours?by=user&id=a',
   '/admin/keys',
   '/admin/audit',
+  '/admin/failed-requests',
   '/admin/events?replay=0',
   '/health/providers',
 ]
@@ -73,6 +74,8 @@ describe('the routes for administrators', () => {
       'keys',
       'keys/{id}',
       'audit',
+      'failed-requests',
+      'failed-requests/{id}',
       'events',
     ].map((name) => [`/admin/${name}`, true])
     expect(await table({})).toEqual([...shown, ...ours])

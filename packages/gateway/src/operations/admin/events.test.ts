@@ -77,6 +77,7 @@ describe('GET /admin/events', () => {
     }
     await send('GET', '/v1/models?provider=SECRET')
     await send('GET', '/health')
+    await send('GET', '/v1/users')
     await send('GET', '/v1/SECRET')
     await send('GET', '/v1/models', undefined, { headers: { authorization: 'Bearer SECRET' } })
     const events = await until(5)
@@ -114,6 +115,7 @@ describe('GET /admin/events', () => {
         model: 'gpt-4o',
         stream: false,
         failed_calls: 'openai/gpt-4o: status 500',
+        calls_ms: expect.stringMatching(/^\d+-\d+$/) as string,
         error_type: 'upstream_error',
         error_code: 'upstream_error',
       },

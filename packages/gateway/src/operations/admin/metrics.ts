@@ -4,6 +4,8 @@ import { histogramOf, quantile, sumOf, totalsOf } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { METRICS_HOURS } from '../../conventions.js'
 import { operation } from '../../operation.js'
+import type { EndedHour } from '../../request-history.js'
+import { endedHours } from '../../request-history.js'
 import { byHour, Hours, startOf } from './hours.js'
 
 /** Quantiles in milliseconds, accurate within a tenth; null where there are no calls. */
@@ -31,6 +33,19 @@ const Metrics = v.object({
   unpriced: v.number(),
 })
 
+/** Requests that ended, whether or not a provider was called. */
+const Ended = v.object({
+  requests: v.number(),
+  /** Those with a status from 400 to 499. */
+  refused: v.number(),
+  /** Those with another error, also in the middle of a stream. */
+  failed: v.number(),
+  /** Those whose client went before the end. */
+  left: v.number(),
+  /** All that did not succeed, by the code of the error or the outcome. */
+  codes: v.record(v.string(), v.number()),
+})
+
 /** spec.md, ProviderMetrics: "fields not shown". */
 export const ProviderMetrics = v.object({ id: v.string(), ...Metrics.entries })
 
@@ -41,6 +56,8 @@ export const MetricsResponse = v.object({
   /** Number of hours; the last is the current one. */
   hours: v.number(),
   total: Metrics,
+  /** Absent where none were counted. */
+  ended: v.optional(Ended),
   /** In the order of their configuration, then those that are no longer configured. */
   providers: v.array(ProviderMetrics),
   /** One entry per hour, oldest first. */
@@ -51,6 +68,7 @@ export const MetricsResponse = v.object({
       ...Metrics.entries,
       /** The hour's requests by provider. */
       by_provider: v.record(v.string(), v.number()),
+      ended: v.optional(Ended),
     }),
   ),
   /** What the store warns of, such as more entries than it is made for, as its process sees it; mostly none. */
@@ -98,6 +116,16 @@ function metricsOf(fields: Fields): v.InferOutput<typeof Metrics> {
   }
 }
 
+function endedOf(hours: EndedHour[]): v.InferOutput<typeof Ended> | undefined {
+  if (hours.length === 0) return undefined
+  const sums = sumOf(hours.map(({ fields }) => fields))
+  const codes = Object.entries(sums).flatMap(([name, count]) =>
+    name.startsWith('code_') ? [[name.slice(5), count] as const] : [],
+  )
+  const { requests = 0, refused = 0, failed = 0, left = 0 } = sums
+  return { requests, refused, failed, left, codes: Object.fromEntries(codes) }
+}
+
 /** GET /admin/metrics: of all processes, including the time before their last start. */
 export const adminMetrics = (router: Router, kv: KV, ledger: UsageLedger, now: () => number) =>
   operation({
@@ -117,17 +145,20 @@ export const adminMetrics = (router: Router, kv: KV, ledger: UsageLedger, now: (
         })),
       )
       const providers = all.filter(({ id, hours }) => configured.has(id) || hours.length > 0)
-      const { warnings = [] } = await kv.health()
+      const [{ warnings = [] }, ended] = await Promise.all([kv.health(), endedHours(kv, from)])
+      const endedAt = new Map(byHour(from, hours, ended).map(({ time, rows }) => [time, endedOf(rows)]))
       const used = providers.flatMap(({ id, hours }) => hours.map(({ hour, fields }) => ({ id, hour, fields })))
       return {
         from: from.toISOString(),
         hours,
         total: metricsOf(sumOf(used.map(({ fields }) => fields))),
+        ended: endedOf(ended),
         providers: providers.map(({ id, hours }) => ({ id, ...metricsOf(sumOf(hours.map(({ fields }) => fields))) })),
         series: byHour(from, hours, used).map(({ time, rows }) => ({
           time,
           ...metricsOf(sumOf(rows.map(({ fields }) => fields))),
           by_provider: Object.fromEntries(rows.map(({ id, fields }) => [id, metricsOf(fields).requests])),
+          ended: endedAt.get(time),
         })),
         warnings,
       }
