@@ -1,5 +1,7 @@
 export * from './components/ago.js'
 export * from './components/announcement.js'
+export * from './components/changes.js'
+export * from './components/confirm-button.js'
 export * from './components/controls.js'
 export * from './components/figures.js'
 export * from './components/form.js'

@@ -1,22 +1,22 @@
 import type { Schemas } from '@turnpike/client'
+import type { OnChange, RowDrawerProps } from '@turnpike/ui'
 import {
   ActionButton,
   bytes,
   Check,
+  ConfirmButton,
   Copy,
   ErrorNotice,
   Facts,
   Field,
   Form,
+  RowDrawer,
   textOf,
   time,
   useAction,
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import type { OnChange, RowDrawerProps } from '../changes.js'
-import { RowDrawer } from '../changes.js'
-import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
 
 export type UserFile = Schemas['UserFile']

@@ -1,5 +1,7 @@
+import type { OnChange } from '@turnpike/ui'
 import {
   BudgetUse,
+  ConfirmButton,
   count,
   Dialog,
   ErrorNotice,
@@ -15,8 +17,6 @@ import {
   useAction,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import type { OnChange } from '../changes.js'
-import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
 import { EndUsers } from './end-users.js'
 import type { Key, KeyUsage } from './keys.js'

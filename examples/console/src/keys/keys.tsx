@@ -1,8 +1,19 @@
 import type { Schemas } from '@turnpike/client'
 import type { Column } from '@turnpike/ui'
-import { Ago, count, Empty, ErrorNotice, KeyState, modelToTry, NONE, Page, usd, useData } from '@turnpike/ui'
+import {
+  Ago,
+  count,
+  Empty,
+  ErrorNotice,
+  KeyState,
+  modelToTry,
+  NONE,
+  Page,
+  usd,
+  useChanges,
+  useData,
+} from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { useChanges } from '../changes.js'
 import { turnpike } from '../turnpike.js'
 import { PagedTable, useAgain, usePages } from '../use-pages.js'
 import { KeyDrawer } from './key-drawer.js'

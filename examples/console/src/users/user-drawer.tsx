@@ -1,7 +1,17 @@
-import { ActionButton, ErrorNotice, Facts, Field, Form, textOf, time, useAction, useData } from '@turnpike/ui'
-import type { OnChange, RowDrawerProps } from '../changes.js'
-import { RowDrawer } from '../changes.js'
-import { ConfirmButton } from '../confirm-button.js'
+import type { OnChange, RowDrawerProps } from '@turnpike/ui'
+import {
+  ActionButton,
+  ConfirmButton,
+  ErrorNotice,
+  Facts,
+  Field,
+  Form,
+  RowDrawer,
+  textOf,
+  time,
+  useAction,
+  useData,
+} from '@turnpike/ui'
 import type { User } from '../turnpike.js'
 import { account, turnpike } from '../turnpike.js'
 import { Balance } from './balance.js'
