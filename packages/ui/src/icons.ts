@@ -2,6 +2,7 @@
 export {
   Activity as Overview,
   ArrowDown as Descending,
+  ArrowLeft as Back,
   ArrowUp as Ascending,
   ChartColumn as Usage,
   ChevronDown as Open,

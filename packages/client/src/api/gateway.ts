@@ -984,6 +984,7 @@ export interface components {
                     };
                     rate_limit?: number;
                 };
+                key_end?: string;
                 created_at: string;
                 last_used_at: string | null;
             }[];

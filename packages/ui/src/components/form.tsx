@@ -46,6 +46,8 @@ export function Form({
   action,
   label,
   done,
+  fault: otherError,
+  others,
   children,
 }: {
   action: Action<[FormData]>
@@ -53,9 +55,13 @@ export function Form({
   label: string
   /** What is said once it has succeeded, such as `Saved.`, where the form stays. */
   done?: string
+  /** Why another action with the same fields failed, such as a test of them. */
+  fault?: unknown
+  /** Other buttons, before the one that submits. */
+  others?: ComponentChildren
   children: ComponentChildren
 }) {
-  const { error } = action
+  const error = action.error ?? otherError
   const form = useRef<HTMLFormElement>(null)
   const names = ([...(form.current?.elements ?? [])] as HTMLInputElement[]).map(({ name }) => name)
   const fault = faultOf(error, names)
@@ -80,6 +86,7 @@ export function Form({
         <span class="muted small" role="status">
           {action.done && done}
         </span>
+        {others}
         <ActionButton action={action} class="primary">
           {action.busy ? `${label}…` : label}
         </ActionButton>
