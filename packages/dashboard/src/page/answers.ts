@@ -68,3 +68,26 @@ export interface Price {
   since: string
   fault?: string
 }
+
+/** The process that answers (`GET /admin/server`). */
+export interface ServerAnswer {
+  runtime: string
+  platform: string
+  pid: number
+  started_at: string
+  /** Bytes. */
+  memory: { resident: number; heap: number }
+  store: {
+    driver: string
+    writers: 'one-process' | 'one-host' | 'many-hosts'
+    durability: 'none' | 'process-crash' | 'power-loss' | 'engine-configured' | 'unknown'
+    ok: boolean
+    reason?: string
+    warnings?: string[]
+  }
+  users: number
+  /** Without secrets. */
+  configuration: Record<string, unknown>
+}
+
+export type AuditEntry = GatewaySchemas['AuditLog']['data'][number]

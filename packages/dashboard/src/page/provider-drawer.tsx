@@ -34,7 +34,8 @@ interface StoredProps {
 /** Changes the settings of a provider in the store. */
 function ChangeProvider({ state, entry, type, onChange }: StoredProps & { type: ProviderType }) {
   const { settings: given = {}, has_key: hasKey = false, key_end: end } = state
-  const asked = askedOf(type, given)
+  // A server of one's own, which may need no key.
+  const asked = askedOf(type, given, type.base_url === undefined && given['baseURL'] !== undefined)
   const save = useAction(async (fields: FormData) => {
     const said = settingsIn(fields, asked)
     const changed = Object.entries(said).filter(

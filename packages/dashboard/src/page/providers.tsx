@@ -17,7 +17,8 @@ import {
 import { useEffect, useState } from 'preact/hooks'
 import { AddProvider } from './add-provider.js'
 import type { ProviderType } from './answers.js'
-import { read, send } from './api.js'
+import { send } from './api.js'
+import { readIfThere } from './if-there.js'
 import { hoursOf, PeriodChoice } from './period.js'
 import { ProviderDrawer } from './provider-drawer.js'
 import type { Row } from './provider-facts.js'
@@ -25,14 +26,8 @@ import { Health, isUsed, kindOf, loadOf, readRows, sources } from './provider-fa
 import { TestProvider } from './provider-test.js'
 
 /** The kinds of providers that can be added; none where the gateway takes no providers while it runs. */
-const readTypes = (signal: AbortSignal): Promise<ProviderType[]> =>
-  read<{ types: ProviderType[] }>('providers/types', signal).then(
-    ({ types }) => types,
-    (error: { status?: number }) => {
-      if (error.status === 404) return []
-      throw error
-    },
-  )
+const readTypes = async (signal: AbortSignal): Promise<ProviderType[]> =>
+  (await readIfThere<{ types: ProviderType[] }>('providers/types', signal))?.types ?? []
 
 const Figures = ({ metrics }: Row) => (
   <dl class="mini number">
