@@ -61,6 +61,7 @@ export function KeyDrawer({
             'Used',
             used && `${plural(used.requests, 'request')}, ${count(used.total_tokens)} tokens, ${usd(used.cost_usd)}`,
           ],
+          ['Ends in', key.key_end !== undefined && <span class="mono">{key.key_end}</span>],
           ['Id', <span class="mono">{key.id}</span>],
         ]}
       />
@@ -80,7 +81,7 @@ export function KeyDrawer({
       )}
       <EndUsers of={key} />
       {!key.revoked && (
-        <>
+        <div class="stack zone">
           <ErrorNotice error={revoke.error} />
           <div class="row end">
             {!refusal && key.rotated_at === undefined && (
@@ -95,7 +96,7 @@ export function KeyDrawer({
               </p>
             </ConfirmButton>
           </div>
-        </>
+        </div>
       )}
       {isRotating && (
         <RotateKey

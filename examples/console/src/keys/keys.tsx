@@ -43,10 +43,13 @@ export function Keys() {
   const columns: Column<Key>[] = [
     {
       name: 'Name',
-      cell: ({ id, name }) => (
-        <button type="button" class="link row-link" onClick={() => open(id)}>
-          {name}
-        </button>
+      cell: ({ id, name, key_end: end }) => (
+        <>
+          <button type="button" class="link row-link" onClick={() => open(id)}>
+            {name}
+          </button>
+          {end !== undefined && <p class="small muted mono">…{end}</p>}
+        </>
       ),
     },
     { name: 'State', cell: (key) => <KeyState {...key} /> },

@@ -6,6 +6,7 @@ import {
   Facts,
   Field,
   Form,
+  linkTo,
   RowDrawer,
   textOf,
   time,
@@ -24,6 +25,8 @@ const UserFacts = ({ user }: { user: User }) => (
       ['Signs in by', user.provider],
       ['Since', time(user.created_at)],
       ['Deleted', user.deleted_at !== null && time(user.deleted_at)],
+      ['Usage', <a href={linkTo('/admin/usage', { by: 'user', id: user.id })}>by hour</a>],
+      ['Sign-ins and changes', <a href={linkTo('/admin/audit', { who: user.id, days: 30 })}>in the audit log</a>],
       ['Id', <span class="mono">{user.id}</span>],
     ]}
   />

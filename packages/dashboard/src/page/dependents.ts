@@ -8,7 +8,7 @@ const KEYS = 500
 const namesIt = (id: string, model: string): boolean => model.startsWith(`${id}/`)
 
 /** The models that a group stands for, with those that it falls back to. */
-export const modelsOfGroup = ({ models, contextFallback, contentFallback }: Group): string[] => [
+const modelsOfGroup = ({ models, contextFallback, contentFallback }: Group): string[] => [
   ...models.map((one) => (typeof one === 'string' ? one : one.model)),
   ...[contextFallback, contentFallback].filter((model) => model !== undefined),
 ]

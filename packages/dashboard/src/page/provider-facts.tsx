@@ -16,7 +16,7 @@ export interface Row {
 export const isUsed = ({ status }: Provider): boolean => status !== 'disabled' && status !== 'broken'
 
 /** What the paths of the API call it, and the page. Those of the configuration that share a name are told apart by their place. */
-export const keyOf = ({ entry, id }: Provider, i: number): string => entry ?? `${id} ${i}`
+const keyOf = ({ entry, id }: Provider, i: number): string => entry ?? `${id} ${i}`
 
 export async function readRows(hours: string, signal: AbortSignal): Promise<Row[]> {
   const [{ providers }, balancer, metrics] = await Promise.all([

@@ -36,7 +36,7 @@ function SettingInput({ of: asked, value, kept }: { of: Asked; value: unknown; k
   const { name, kind, label, hint, required, secret } = asked
   if (kind === 'account') return <AccountFields name={name} />
   if (kind === 'flag') return <Flag name={name} label={label} checked={value === true} />
-  const isKept = secret && kept?.hasKey === true
+  const isKept = kind === 'secret' && kept?.hasKey === true
   const keptHint =
     kept?.end === undefined ? 'Empty: the stored one stays.' : `Empty: the one that ends in ${kept.end} stays.`
   return (

@@ -37,7 +37,12 @@ const fields: Record<string, SettingField> = {
     isFolded: true,
   },
   apiVersion: { label: 'API version', kind: 'text', isFolded: true },
-  headers: { label: 'Further headers', kind: 'pairs', hint: 'A line for each: name = value.', isFolded: true },
+  headers: {
+    label: 'Further headers',
+    kind: 'pairs',
+    hint: 'A line for each: name = value. What is stored is not shown; lines take its place.',
+    isFolded: true,
+  },
   audio: { label: 'Speech and transcription', kind: 'flag', isFolded: true },
   fetchImages: { label: 'Fetch pictures at addresses', kind: 'flag', isFolded: true },
   weight: { label: 'Weight', kind: 'share', hint: 'Its part among those of one name. Empty: 1.', isFolded: true },

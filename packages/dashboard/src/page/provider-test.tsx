@@ -18,7 +18,7 @@ const failures: Record<string, string> = {
 const NO_LIST = [404, 405]
 
 /** What came of a test, in words. */
-export function TestResult({ ok, duration_ms, failure, status }: Probe) {
+function TestResult({ ok, duration_ms, failure, status }: Probe) {
   const time = duration(duration_ms)
   const code = status === null ? '' : `, status ${status}`
   if (!ok) return <Status tone="bad">{`${failures[failure ?? ''] ?? 'It did not work.'} After ${time}${code}.`}</Status>
