@@ -34,9 +34,12 @@ describe('the page of providers', needs(programs.chromium), () => {
     'adds, tests, changes and deletes one, whose key is told to nobody, in $theme on a $size',
     async (look) => {
       const { page, context, inspect } = await visit(browser, server.url, look)
-      /** Everything that was answered since the key was sent, but for the answers to the key's own form. */
+      /** All answers that came to their end. */
       const answers: Promise<string>[] = []
-      page.on('response', (response) => answers.push(response.text().catch(() => '')))
+      page.on('requestfinished', (request) => {
+        const text = async (): Promise<string> => (await (await request.response())?.text()) ?? ''
+        answers.push(text().catch(() => ''))
+      })
       await openDashboard(page, server.url)
       await goTo(page, 'Providers')
       await item(page, 'openai').getByText('by variables').waitFor()
@@ -109,7 +112,7 @@ describe('the page of providers', needs(programs.chromium), () => {
         expect(JSON.stringify(await server.send('GET', `/admin/${path}`))).not.toContain(KEY)
       expect(server.output()).not.toContain(KEY)
 
-      await item(page, 'openai').getByRole('button', { name: 'openai' }).press('Enter')
+      await item(page, 'openai').getByRole('button', { name: 'openai', exact: true }).press('Enter')
       await page.getByRole('dialog', { name: 'openai' }).getByText('It is set by variables of the server').waitFor()
       expect(await page.getByRole('dialog').getByRole('button', { name: 'Save' }).count()).toBe(0)
       await context.close()
