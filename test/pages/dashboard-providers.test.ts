@@ -1,47 +1,120 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBrowser } from '../support/browser.js'
+import type { NamedUpstream } from '../support/named-upstream.js'
+import { namedUpstream } from '../support/named-upstream.js'
 import { needs, programs } from '../support/needs.js'
 import type { DashboardServer } from './dashboard.js'
 import { goTo, openDashboard, startDashboard } from './dashboard.js'
 import { looks, visit } from './visitor.js'
 
+/** What the upstream takes, long enough for its end to be shown. */
+const NAME = 'of-an-upstream-in-this-process-WXYZ'
+const KEY = `key-${NAME}`
+
 describe('the page of providers', needs(programs.chromium), () => {
   let server: DashboardServer
   let browser: Browser
+  let upstream: NamedUpstream
   beforeAll(async () => {
+    upstream = await namedUpstream(NAME)
     server = await startDashboard()
     browser = await startBrowser()
-    const add = (settings: object) => server.send<{ entry: string }>('POST', '/admin/providers', settings)
-    await add({
-      type: 'groq',
-      apiKey: 'gsk_0123456789-0123456789-WXYZ',
-      models: ['gpt-oss'],
-      weight: 2.5,
-      requestsPerMinute: 600,
-      tokensPerMinute: 1_000_000,
-    })
-    await add({ type: 'ollama', baseURL: 'http://127.0.0.1:9', models: ['llama3.2'], disabled: true })
   })
   afterAll(async () => {
     await browser.close()
     await server.stop()
+    upstream.server.closeAllConnections()
+    upstream.server.close()
   })
 
+  const item = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name })
+
   it.each(looks)(
-    'shows where each comes from, its part of the load and its limits, in $theme on a $size',
+    'adds, tests, changes and deletes one, whose key is told to nobody, in $theme on a $size',
     async (look) => {
       const { page, context, inspect } = await visit(browser, server.url, look)
+      /** All answers that came to their end. */
+      const answers: Promise<string>[] = []
+      page.on('requestfinished', (request) => {
+        const text = async (): Promise<string> => (await (await request.response())?.text()) ?? ''
+        answers.push(text().catch(() => ''))
+      })
       await openDashboard(page, server.url)
       await goTo(page, 'Providers')
-      const row = (name: string) => page.getByRole('row', { name })
-      await row('openai').getByText('by variables').waitFor()
-      for (const text of ['in the store', 'weight 2.5', '600 requests a minute', '1M tokens a minute', 'key …WXYZ'])
-        await row('groq').getByText(text).waitFor()
-      await row('ollama').getByText('disabled').waitFor()
-      await row('ollama').getByRole('button').click()
-      await row('ollama').getByText('unavailable').waitFor()
-      await inspect('admin-providers-configured')
+      await item(page, 'openai').getByText('by variables').waitFor()
+      await page.getByRole('button', { name: 'Add provider' }).press('Enter')
+      await page.getByRole('button', { name: 'Groq api.groq.com' }).waitFor()
+      await inspect('admin-provider-kinds')
+      await page.getByRole('button', { name: 'Any other server' }).press('Enter')
+      const form = page.getByRole('dialog')
+      await form.getByLabel('Address').fill(upstream.url)
+      await form.getByLabel('Name in requests').fill('own')
+      await form.getByLabel('API key').fill('a wrong key'.replaceAll(' ', '-'))
+      await form.getByRole('button', { name: 'Test' }).press('Enter')
+      await form.getByText('The key was refused.').waitFor()
+      await inspect('admin-provider-refused')
+      await form.getByLabel('API key').fill(KEY)
+      await form.getByRole('button', { name: 'Test' }).press('Enter')
+      await form.getByText(/It works: answered in \d+ ms/).waitFor()
+      await form.getByRole('button', { name: 'Add provider' }).press('Enter')
+      await page.locator('.notice:focus').getByText('own is added').waitFor()
+      await item(page, 'own').getByText('key …WXYZ').waitFor()
+
+      const chat = async (): Promise<string> => {
+        const response = await fetch(`${server.url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'own/m', messages: [{ role: 'user', content: 'Hello!' }] }),
+        })
+        return response.text()
+      }
+      expect(await chat()).toContain(NAME)
+      await item(page, 'own').getByRole('button', { name: 'Test own' }).press('Enter')
+      await item(page, 'own').getByText('It works').waitFor()
+      await item(page, 'own').getByRole('definition').filter({ hasText: /^1$/ }).first().waitFor()
+      await inspect('admin-providers')
+
+      await item(page, 'own').getByRole('button', { name: 'own', exact: true }).press('Enter')
+      const drawer = page.getByRole('dialog', { name: 'own' })
+      await drawer.getByText('Empty: the one that ends in WXYZ stays.').waitFor()
+      await drawer.getByText('Name, limits, times and more').click()
+      await drawer.getByLabel('Weight').fill('2.5')
+      await drawer.getByRole('button', { name: 'Save' }).press('Enter')
+      await drawer.getByText('weight 2.5').waitFor()
+      // A key is not sent to another address.
+      await drawer.getByLabel('Address').fill('http://127.0.0.1:9')
+      await drawer.getByRole('button', { name: 'Save' }).press('Enter')
+      await drawer.getByText('must be given again').waitFor()
+      await drawer.getByLabel('Address').fill(upstream.url)
+      await inspect('admin-provider')
+      await drawer.getByRole('button', { name: 'Disable' }).press('Enter')
+      await drawer.getByRole('button', { name: 'Enable' }).waitFor()
+      expect(await chat()).toContain('"error"')
+
+      await server.send('PUT', '/admin/groups/of-own', { models: ['own/m'] })
+      await page.keyboard.press('Escape')
+      await item(page, 'own').getByRole('button', { name: 'own', exact: true }).press('Enter')
+      await drawer.getByRole('button', { name: 'Delete' }).press('Enter')
+      const question = page.getByRole('dialog', { name: 'Delete own?' })
+      await question.getByText('The group of-own has models of it.').waitFor()
+      await inspect('admin-provider-delete')
+      await question.getByRole('button', { name: 'Delete' }).press('Enter')
+      await page.locator('.notice:focus').getByText('own is deleted.').waitFor()
+      await server.send('DELETE', '/admin/groups/of-own')
+
+      expect(answers.length).toBeGreaterThan(10)
+      expect((await Promise.all(answers)).join('\n')).not.toContain(KEY)
+      expect(await page.content()).not.toContain(KEY)
+      const kept = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state, location.href])'
+      expect(await page.evaluate(kept)).not.toContain(KEY)
+      for (const path of ['providers', 'audit', 'server', 'providers/types'])
+        expect(JSON.stringify(await server.send('GET', `/admin/${path}`))).not.toContain(KEY)
+      expect(server.output()).not.toContain(KEY)
+
+      await item(page, 'openai').getByRole('button', { name: 'openai', exact: true }).press('Enter')
+      await page.getByRole('dialog', { name: 'openai' }).getByText('It is set by variables of the server').waitFor()
+      expect(await page.getByRole('dialog').getByRole('button', { name: 'Save' }).count()).toBe(0)
       await context.close()
     },
   )

@@ -3,6 +3,7 @@ import type { Data } from '@turnpike/ui'
 import {
   ActionButton,
   bytes,
+  ConfirmButton,
   count,
   ErrorNotice,
   Facts,
@@ -14,7 +15,6 @@ import {
   useAction,
   useData,
 } from '@turnpike/ui'
-import { ConfirmButton } from './confirm-button.js'
 import type { User } from './turnpike.js'
 import { account, fullName, turnpike } from './turnpike.js'
 import { BYTES_PER_GB } from './units.js'

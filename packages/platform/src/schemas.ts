@@ -191,6 +191,8 @@ export const GatewayKey = v.object({
   /** When it was replaced; it then works until `expires_at`. */
   rotated_at: v.optional(time),
   revoked: v.boolean(),
+  /** The last four characters of its value; absent where it was made before they were kept. */
+  key_end: v.optional(v.string()),
   created_at: time,
   last_used_at: v.optional(nullableTime),
 })

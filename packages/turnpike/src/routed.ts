@@ -14,6 +14,7 @@ import type { Administered } from './overlay/operations.js'
 import { orInvalid } from './overlay/operations.js'
 import { pricesOver } from './overlay/price-source.js'
 import { priceRoutes } from './overlay/prices.js'
+import { providerTypeRoutes } from './overlay/provider-types.js'
 import { configuredView, providerRoutes, storedView } from './overlay/providers.js'
 import type { ReadOverlay, ReadProvider } from './overlay/read.js'
 import { nobody, readEntries, trial } from './overlay/read.js'
@@ -149,6 +150,11 @@ export async function openRouter(
     simulated,
     audio,
     configured: () => [...configured.map((one) => configuredView(one, source)), ...read.providers.map(storedView)],
-    routes: [...providerRoutes(administered), ...groupRoutes(administered), ...priceRoutes(administered)],
+    routes: [
+      ...providerTypeRoutes,
+      ...providerRoutes(administered),
+      ...groupRoutes(administered),
+      ...priceRoutes(administered),
+    ],
   }
 }

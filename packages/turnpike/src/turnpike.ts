@@ -35,6 +35,7 @@ import { openPrices } from './prices.js'
 import { geminiAudio } from './providers.js'
 import type { Routed, RoutedParts } from './routed.js'
 import { openRouter } from './routed.js'
+import { serverRoutes } from './server-route.js'
 import { openStore } from './storage.js'
 
 const DAY_MS = 86_400_000
@@ -203,7 +204,15 @@ async function compose(config: Config, parts: Parts, overlay: Overlay, before?: 
     earlyPingMs: earlyPingMs || Infinity,
     onRequest: [onRequest, history.onRequest, ownOnRequest, reports].filter((one) => one !== undefined),
     events,
-    routes: [conventionRoutes, () => routed.routes, prometheus(), openapi(), pages, docs(() => platform)],
+    routes: [
+      conventionRoutes,
+      () => routed.routes,
+      () => serverRoutes(kv, config),
+      prometheus(),
+      openapi(),
+      pages,
+      docs(() => platform),
+    ],
   })
   const identity = passwordAuth({
     kv,

@@ -6,6 +6,9 @@ const names = ['', 'name', 'models', 'budget.usd', 'budget.per']
 it.each([
   ['budget.usd must be at least 0, not -1', { name: 'budget.usd', text: 'Must be at least 0, not -1' }],
   ['models.2 must not be empty', { name: 'models', text: 'Must not be empty' }],
+  ['models: all are needed', { name: 'models', text: 'All are needed' }],
+  ['groq: the option "name" is not set', { name: 'name', text: 'Is not set' }],
+  ['groq: something else', undefined],
   ['budget must be an object', undefined],
   ['names must not be blank', undefined],
   ['name', undefined],

@@ -1,8 +1,10 @@
 import type { Schemas } from '@turnpike/client'
+import type { OnChange, RowDrawerProps } from '@turnpike/ui'
 import {
   ActionButton,
   bytes,
   Check,
+  ConfirmButton,
   Copy,
   ErrorNotice,
   Facts,
@@ -10,14 +12,12 @@ import {
   Form,
   Icon,
   icons,
+  RowDrawer,
   time,
   useAction,
   useData,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import type { OnChange, RowDrawerProps } from '../changes.js'
-import { RowDrawer } from '../changes.js'
-import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
 import { Preview } from './preview.js'
 

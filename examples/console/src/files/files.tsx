@@ -1,8 +1,20 @@
-import type { Column } from '@turnpike/ui'
-import { Ago, Bar, bytes, Empty, Icon, icons, Loaded, Page, route, Segmented, setQuery, useData } from '@turnpike/ui'
+import type { Column, OnChange } from '@turnpike/ui'
+import {
+  Ago,
+  Bar,
+  bytes,
+  Empty,
+  Icon,
+  icons,
+  Loaded,
+  Page,
+  route,
+  Segmented,
+  setQuery,
+  useChanges,
+  useData,
+} from '@turnpike/ui'
 import { useEffect, useRef } from 'preact/hooks'
-import type { OnChange } from '../changes.js'
-import { useChanges } from '../changes.js'
 import { turnpike } from '../turnpike.js'
 import { BYTES_PER_GB } from '../units.js'
 import { PagedTable, useAgain, usePages } from '../use-pages.js'

@@ -4,6 +4,7 @@ import {
   BudgetFields,
   budgetIn,
   BudgetUse,
+  ConfirmButton,
   count,
   Dialog,
   Empty,
@@ -21,7 +22,6 @@ import {
   useSave,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
 import { PagedTable, usePages } from '../use-pages.js'
 import type { Key } from './keys.js'

@@ -1,5 +1,7 @@
+import type { OnChange } from '@turnpike/ui'
 import {
   BudgetUse,
+  ConfirmButton,
   count,
   Dialog,
   ErrorNotice,
@@ -15,8 +17,6 @@ import {
   useAction,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import type { OnChange } from '../changes.js'
-import { ConfirmButton } from '../confirm-button.js'
 import { turnpike } from '../turnpike.js'
 import { EndUsers } from './end-users.js'
 import type { Key, KeyUsage } from './keys.js'
@@ -61,6 +61,7 @@ export function KeyDrawer({
             'Used',
             used && `${plural(used.requests, 'request')}, ${count(used.total_tokens)} tokens, ${usd(used.cost_usd)}`,
           ],
+          ['Ends in', key.key_end !== undefined && <span class="mono">{key.key_end}</span>],
           ['Id', <span class="mono">{key.id}</span>],
         ]}
       />
@@ -80,7 +81,7 @@ export function KeyDrawer({
       )}
       <EndUsers of={key} />
       {!key.revoked && (
-        <>
+        <div class="stack zone">
           <ErrorNotice error={revoke.error} />
           <div class="row end">
             {!refusal && key.rotated_at === undefined && (
@@ -95,7 +96,7 @@ export function KeyDrawer({
               </p>
             </ConfirmButton>
           </div>
-        </>
+        </div>
       )}
       {isRotating && (
         <RotateKey

@@ -12,11 +12,11 @@ import {
   route,
   setQuery,
   usd,
+  useChanges,
   useData,
   useNew,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import { useChanges } from '../changes.js'
 import { turnpike } from '../turnpike.js'
 import { PagedTable, useAgain, usePages } from '../use-pages.js'
 import { KeyDrawer } from './key-drawer.js'
@@ -47,10 +47,13 @@ export function Keys() {
   const columns: Column<Key>[] = [
     {
       name: 'Name',
-      cell: ({ id, name }) => (
-        <button type="button" class="link row-link" onClick={() => open(id)}>
-          {name}
-        </button>
+      cell: ({ id, name, key_end: end }) => (
+        <>
+          <button type="button" class="link row-link" onClick={() => open(id)}>
+            {name}
+          </button>
+          {end !== undefined && <p class="small muted mono">…{end}</p>}
+        </>
       ),
     },
     { name: 'State', cell: (key) => <KeyState {...key} /> },

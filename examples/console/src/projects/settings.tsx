@@ -1,5 +1,4 @@
-import { ErrorNotice, Facts, goTo, Loaded, Panel, plural, time, useAction, useData } from '@turnpike/ui'
-import { ConfirmButton } from '../confirm-button.js'
+import { ConfirmButton, ErrorNotice, Facts, goTo, Loaded, Panel, plural, time, useAction, useData } from '@turnpike/ui'
 import { turnpike } from '../turnpike.js'
 import { PAGE } from '../use-pages.js'
 import type { Project } from './project-form.js'

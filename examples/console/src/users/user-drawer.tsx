@@ -1,7 +1,18 @@
-import { ActionButton, ErrorNotice, Facts, Field, Form, textOf, time, useAction, useData } from '@turnpike/ui'
-import type { OnChange, RowDrawerProps } from '../changes.js'
-import { RowDrawer } from '../changes.js'
-import { ConfirmButton } from '../confirm-button.js'
+import type { OnChange, RowDrawerProps } from '@turnpike/ui'
+import {
+  ActionButton,
+  ConfirmButton,
+  ErrorNotice,
+  Facts,
+  Field,
+  Form,
+  linkTo,
+  RowDrawer,
+  textOf,
+  time,
+  useAction,
+  useData,
+} from '@turnpike/ui'
 import type { User } from '../turnpike.js'
 import { account, turnpike } from '../turnpike.js'
 import { Balance } from './balance.js'
@@ -14,6 +25,8 @@ const UserFacts = ({ user }: { user: User }) => (
       ['Signs in by', user.provider],
       ['Since', time(user.created_at)],
       ['Deleted', user.deleted_at !== null && time(user.deleted_at)],
+      ['Usage', <a href={linkTo('/admin/usage', { by: 'user', id: user.id })}>by hour</a>],
+      ['Sign-ins and changes', <a href={linkTo('/admin/audit', { who: user.id, days: 30 })}>in the audit log</a>],
       ['Id', <span class="mono">{user.id}</span>],
     ]}
   />

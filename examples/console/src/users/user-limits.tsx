@@ -1,5 +1,5 @@
+import type { OnChange } from '@turnpike/ui'
 import { BudgetFields, budgetIn, BudgetUse, Form, numberIn, TokenLimitField, useSave } from '@turnpike/ui'
-import type { OnChange } from '../changes.js'
 import type { User } from '../turnpike.js'
 import { turnpike } from '../turnpike.js'
 

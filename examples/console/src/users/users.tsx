@@ -1,19 +1,51 @@
-import type { Column } from '@turnpike/ui'
-import { Ago, Empty, Page, route, Segmented, setQuery, textOf, useNew } from '@turnpike/ui'
+import { read } from '@turnpike/dashboard/session'
+import type { Column, OnChange } from '@turnpike/ui'
+import {
+  Ago,
+  count,
+  Empty,
+  NONE,
+  Page,
+  route,
+  Segmented,
+  setQuery,
+  textOf,
+  usd,
+  useChanges,
+  useData,
+  useNew,
+} from '@turnpike/ui'
 import { useState } from 'preact/hooks'
-import type { OnChange } from '../changes.js'
-import { useChanges } from '../changes.js'
 import type { User } from '../turnpike.js'
 import { fullName, turnpike } from '../turnpike.js'
 import { PagedTable, useAgain, usePages } from '../use-pages.js'
 import { NewUser } from './new-user.js'
 import { UserDrawer } from './user-drawer.js'
 
+/** What a user has used. */
+interface Spend {
+  id: string
+  requests: number
+  cost_usd: number
+}
+/** Most users whose usage is read. */
+const MOST = 500
+
 /** Which users are listed: one by e-mail, or all of those that are or are not deleted. */
 interface Filter {
   email: string
   isDeleted: boolean
 }
+
+/** What the newest users have used in all, by their ids. */
+async function readSpend(signal: AbortSignal): Promise<Map<string, Spend>> {
+  const { data } = await read<{ data: Spend[] }>(`users/summary?limit=${MOST}`, signal)
+  return new Map(data.map((one) => [one.id, one]))
+}
+
+/** A figure where it is known. */
+const figure = (value: number | undefined, format: (value: number) => string): string =>
+  value === undefined ? NONE : format(value)
 
 function UserList({ email, isDeleted, changes, onChange }: Filter & { changes: number; onChange: OnChange }) {
   const pages = usePages((page, signal) =>
@@ -23,6 +55,7 @@ function UserList({ email, isDeleted, changes, onChange }: Filter & { changes: n
     }),
   )
   useAgain(pages, changes)
+  const spend = useData(readSpend, [])
   const [opened, setOpened] = useState<User>()
   const columns: Column<User>[] = [
     {
@@ -35,6 +68,8 @@ function UserList({ email, isDeleted, changes, onChange }: Filter & { changes: n
     },
     { name: 'Name', cell: fullName },
     { name: 'Role', cell: ({ role }) => <span class={`badge ${role === 'admin' ? 'accent' : ''}`}>{role}</span> },
+    { name: 'Requests', number: true, cell: ({ id }) => figure(spend.value?.get(id)?.requests, count) },
+    { name: 'Cost', number: true, cell: ({ id }) => figure(spend.value?.get(id)?.cost_usd, usd) },
     { name: 'Signs in by', cell: ({ provider }) => provider },
     {
       name: isDeleted ? 'Deleted' : 'Since',
@@ -43,7 +78,7 @@ function UserList({ email, isDeleted, changes, onChange }: Filter & { changes: n
     },
   ]
   return (
-    <section class="panel" aria-label="Users">
+    <section class="panel">
       <PagedTable
         caption="Users"
         columns={columns}

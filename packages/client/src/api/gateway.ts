@@ -1002,6 +1002,7 @@ export interface components {
                     };
                     rate_limit?: number;
                 };
+                key_end?: string;
                 created_at: string;
                 last_used_at: string | null;
             }[];

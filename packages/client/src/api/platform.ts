@@ -1118,6 +1118,7 @@ export interface components {
             /** Format: date-time */
             rotated_at?: string;
             revoked: boolean;
+            key_end?: string;
             /** Format: date-time */
             created_at: string;
             last_used_at?: string | null;

@@ -27,6 +27,7 @@ describe('gateway keys', () => {
       user_id: 'owner',
       rate_limit: 60,
       revoked: false,
+      key_end: key.slice(-4),
       created_at: '2026-01-02T00:00:00.000Z',
     })
   })
@@ -38,6 +39,11 @@ describe('gateway keys', () => {
     expect((await keys.verify(key))!.key).not.toHaveProperty('key')
     for (const wrong of ['', 'gw-', 'gw-unknown', key.slice(0, -1), `${key}x`, key.slice(3), key.toUpperCase()])
       expect(await keys.verify(wrong), wrong).toBeNull()
+  })
+
+  it('tell no end of a value that is short', async () => {
+    const { keys } = await setUp()
+    expect(await keys.create('owner', { name: 'ci', key: 'gw-20-characters-xxx' })).not.toHaveProperty('key_end')
   })
 
   it('are unique', async () => {

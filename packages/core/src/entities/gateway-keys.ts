@@ -1,6 +1,7 @@
 import { DEFAULT_RATE_LIMIT, KEY_BYTES, KEY_OVERLAP_MS, KEY_PREFIX } from '../conventions.js'
 import { uuidv7 } from '../ids.js'
 import { invalid } from '../invalid.js'
+import { keyEnd } from '../key-end.js'
 import type { Commit, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
@@ -19,7 +20,7 @@ import type { EndUserRules, EndUsers } from './end-users.js'
 import { endUsers, firstIdOf } from './end-users.js'
 import { getUser } from './users.js'
 
-/** A gateway key as stored under `gwkey/<id>`: spec.md's GatewayKey without the key value, of which only the SHA-256 is stored. */
+/** A gateway key as stored under `gwkey/<id>`: spec.md's GatewayKey without the key value, of which only the SHA-256 and the end are stored. */
 export type GatewayKey = {
   id: string
   name: string
@@ -41,6 +42,8 @@ export type GatewayKey = {
   models?: string[]
   /** Limit on the cost of its requests; absent = none. */
   budget?: Budget
+  /** The last four characters of its value; absent where that is shorter than 24, or older than this field. */
+  key_end?: string
   created_at: string
 }
 
@@ -128,6 +131,11 @@ function newKey(): string {
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replaceAll('=', '')}`
+}
+
+const endOf = (key: string): Pick<GatewayKey, 'key_end'> => {
+  const key_end = keyEnd(key)
+  return key_end === undefined ? {} : { key_end }
 }
 
 /** @throws TypeError for a budget that is none */
@@ -247,6 +255,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
         user_id: userId,
         rate_limit: rateLimit,
         revoked: false,
+        ...endOf(key),
         created_at: new Date(now()).toISOString(),
       }
       const record = changedKey(bare, given)
@@ -286,7 +295,13 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
         if (!entry || entry.value.revoked || entry.value.rotated_at !== undefined || isExpired(entry.value)) return null
         const key = newKey()
         const rotated_at = new Date(now()).toISOString()
-        const record = { ...entry.value, id: uuidv7(now()), created_at: rotated_at, first_id: firstIdOf(entry.value) }
+        const record = {
+          ...entry.value,
+          id: uuidv7(now()),
+          created_at: rotated_at,
+          first_id: firstIdOf(entry.value),
+          ...endOf(key),
+        }
         // A rotation never extends the life of the old key.
         const end = new Date(Math.min(now() + overlapMs, Date.parse(entry.value.expires_at ?? '') || Infinity))
         const old = [{ key: keyOf(id), value: { ...entry.value, expires_at: end.toISOString(), rotated_at } }]

@@ -83,7 +83,14 @@ describe('a rotated key', () => {
     clock.now += HOUR
     const next = (await keys.rotate(old.id, { overlapMs: HOUR }))!
     const time = '2026-01-02T01:00:00.000Z'
-    expect(next).toEqual({ ...old, id: next.id, key: next.key, created_at: time, first_id: old.id })
+    expect(next).toEqual({
+      ...old,
+      id: next.id,
+      key: next.key,
+      key_end: next.key.slice(-4),
+      created_at: time,
+      first_id: old.id,
+    })
     expect(next.id).not.toBe(old.id)
     expect(next.key).not.toBe(old.key)
     expect(await keys.verify(next.key)).toMatchObject({ key: { id: next.id, rate_limit: 7, models: ['m'], budget } })

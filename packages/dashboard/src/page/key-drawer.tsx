@@ -1,7 +1,7 @@
 import type { GatewaySchemas } from '@turnpike/client'
 import {
   BudgetUse,
-  Confirm,
+  ConfirmButton,
   Dialog,
   ErrorNotice,
   Facts,
@@ -14,7 +14,6 @@ import {
   useAction,
   useData,
 } from '@turnpike/ui'
-import { useState } from 'preact/hooks'
 import type { Key } from './answers.js'
 import { hasSession, send } from './api.js'
 
@@ -42,7 +41,6 @@ export function KeyDrawer({
   onChange: (done?: string) => void
   onClose: () => void
 }) {
-  const [isAsking, ask] = useState(false)
   const revoke = useAction(async () => {
     await send(`admin/keys/${key.id}`, { method: 'DELETE' })
     onClose()
@@ -60,30 +58,24 @@ export function KeyDrawer({
           ['Last used', key.last_used_at === null ? 'never' : time(key.last_used_at)],
           ['Rotated', key.rotated_at !== undefined && time(key.rotated_at)],
           ['Usage', <a href={linkTo('/admin/usage', { by: 'key', id: key.id })}>by hour</a>],
+          ['Ends in', key.key_end !== undefined && <span class="mono">{key.key_end}</span>],
           ['Id', <span class="mono">{key.id}</span>],
         ]}
       />
       {key.budget && <BudgetUse budget={key.budget} used={key.budget_used_usd} />}
       {hasSession() && !key.revoked ? <ChangeKey of={key} onChange={onChange} /> : <KeyLimitFacts of={key} />}
       {!key.revoked && (
-        <>
+        <div class="stack zone">
           <ErrorNotice error={revoke.error} />
           <div class="row end">
-            <button type="button" class="danger" onClick={() => ask(true)}>
-              Revoke
-            </button>
+            <ConfirmButton action={revoke} label="Revoke" busy="Revoking…" title="Revoke the key?">
+              <p>
+                Programs that use <strong class="break">{key.name}</strong> of {owner} are refused from then on. What it
+                used stays in the list.
+              </p>
+            </ConfirmButton>
           </div>
-        </>
-      )}
-      {isAsking && (
-        <Confirm
-          title={`Revoke “${key.name}”?`}
-          action="Revoke the key"
-          onConfirm={revoke.run}
-          onClose={() => ask(false)}
-        >
-          <p>Requests with this key of {owner} are refused from now on. This cannot be undone.</p>
-        </Confirm>
+        </div>
       )}
     </Dialog>
   )

@@ -1,7 +1,6 @@
 import type { Column } from '@turnpike/ui'
 import {
   Ago,
-  Announcement,
   count,
   Empty,
   Filter,
@@ -16,8 +15,9 @@ import {
   route,
   setQuery,
   Table,
+  useChanges,
 } from '@turnpike/ui'
-import { useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { Key } from './answers.js'
 import { KeyDrawer } from './key-drawer.js'
 import { useRows } from './rows.js'
@@ -25,12 +25,12 @@ import { useRows } from './rows.js'
 const columns: Column<Key>[] = [
   {
     name: 'Key',
-    cell: ({ id, name }) => (
+    cell: ({ id, name, key_end: end }) => (
       <>
         <button type="button" class="link" onClick={() => setQuery({ id })}>
           {name || 'without a name'}
         </button>
-        <p class="small muted mono">{id}</p>
+        <p class="small muted mono">{end === undefined ? id : `…${end}`}</p>
       </>
     ),
     sort: ({ name }) => name,
@@ -56,20 +56,21 @@ const columns: Column<Key>[] = [
 
 export function Keys() {
   const data = useRows<Key>('keys')
-  const [done, setDone] = useState<string>()
+  const { count: changes, notice, onChange } = useChanges()
+  useEffect(() => {
+    if (changes > 0) data.again()
+  }, [changes])
   const { query } = route.value
   const filter = query.get('filter') ?? ''
   const opened = data.value?.rows.find(({ id }) => id === query.get('id'))
   return (
     <Page title="Keys">
-      {done !== undefined && (
-        <Announcement key={done}>
-          <p class="break">{done}</p>
-        </Announcement>
-      )}
+      {notice}
       <Loaded data={data}>
         {({ rows, cut }) => {
-          const shown = rows.filter(({ name, id, user, user_id }) => matches(filter, [name, id, user, user_id]))
+          const shown = rows.filter(({ name, id, user, user_id, key_end: end }) =>
+            matches(filter, [name, id, user, user_id, end]),
+          )
           return (
             <>
               <div class="spread">
@@ -77,7 +78,11 @@ export function Keys() {
                   The value of a key is shown once, to whoever makes it: developers in the console, or by POST
                   /api/keys.
                 </p>
-                <Filter value={filter} onChange={(filter) => setQuery({ filter })} />
+                <Filter
+                  value={filter}
+                  hint="name, owner, last characters"
+                  onChange={(filter) => setQuery({ filter })}
+                />
               </div>
               <Panel title={`${cut ? 'The first ' : ''}${plural(shown.length, 'key')}`}>
                 {rows.length === 0 ? (
@@ -93,15 +98,7 @@ export function Keys() {
         }}
       </Loaded>
       {opened && (
-        <KeyDrawer
-          key={opened.id}
-          of={opened}
-          onChange={(done) => {
-            setDone(done)
-            data.again()
-          }}
-          onClose={() => setQuery({ id: undefined })}
-        />
+        <KeyDrawer key={opened.id} of={opened} onChange={onChange} onClose={() => setQuery({ id: undefined })} />
       )}
     </Page>
   )

@@ -39,6 +39,12 @@ export const adminPages: readonly Entry[] = [
     page: lazy(async () => (await import('./routing.js')).Routing),
   },
   {
+    path: '/admin/groups',
+    name: 'Groups',
+    icon: icons.Groups,
+    page: lazy(async () => (await import('./groups.js')).Groups),
+  },
+  {
     path: '/admin/pricing',
     keys: 'g a c',
     name: 'Pricing',
@@ -51,5 +57,17 @@ export const adminPages: readonly Entry[] = [
     name: 'Keys',
     icon: icons.Keys,
     page: lazy(async () => (await import('./keys.js')).Keys),
+  },
+  {
+    path: '/admin/audit',
+    name: 'Audit log',
+    icon: icons.Audit,
+    page: lazy(async () => (await import('./audit.js')).Audit),
+  },
+  {
+    path: '/admin/server',
+    name: 'Server',
+    icon: icons.Server,
+    page: lazy(async () => (await import('./server.js')).Server),
   },
 ]

@@ -5,6 +5,7 @@ import {
   Loaded,
   matches,
   NONE,
+  Notice,
   numberColumn,
   Page,
   Panel,
@@ -13,11 +14,15 @@ import {
   setQuery,
   Table,
   usd,
+  useChanges,
   useData,
   words,
 } from '@turnpike/ui'
-import type { PricedModel, PricingAnswer } from './answers.js'
+import { useEffect, useState } from 'preact/hooks'
+import type { Price, PricedModel, PricingAnswer } from './answers.js'
 import { read } from './api.js'
+import { readIfThere } from './if-there.js'
+import { PriceDrawer } from './price-drawer.js'
 
 const rate = (value: number | null): string => (value === null ? NONE : usd(value))
 
@@ -27,12 +32,18 @@ const others = ({ other }: PricedModel): string =>
     .map(([name, value]) => `${words(name)} ${usd(value)}`)
     .join(', ')
 
+/** What prices call a model. */
+const nameOf = ({ provider, id }: PricedModel): string => `${provider}/${id}`
+
 const columns: Column<PricedModel>[] = [
   {
     name: 'Model',
     cell: (model) => (
       <>
-        {model.id}
+        <button type="button" class="link row-link" onClick={() => setQuery({ model: nameOf(model) })}>
+          {model.id}
+        </button>{' '}
+        {model.source === 'store' && <span class="badge accent">own price</span>}
         {!model.priced && <span class="badge amber">no price</span>}
         {model.tiers.map((tier) => (
           <p key={tier.above} class="small muted">
@@ -56,13 +67,59 @@ const columns: Column<PricedModel>[] = [
   },
 ]
 
+/** The own price of a model: by its provider, or of every one. */
+const ownOf = (own: readonly Price[], name: string | undefined): Price | undefined =>
+  own.find(({ model }) => model === name) ?? own.find(({ model }) => name && model === name.replace(/^[^/]*/, '*'))
+
+/** Own prices of models that no provider has, or that cannot be used. */
+function Faults({ of: own }: { of: readonly Price[] }) {
+  const broken = own.filter(({ fault }) => fault !== undefined)
+  if (broken.length === 0) return null
+  return (
+    <Notice tone="warn">
+      {broken.map(({ model, fault }) => (
+        <p key={model} class="break">
+          {model} is left out: {fault}
+        </p>
+      ))}
+    </Notice>
+  )
+}
+
 export function Pricing() {
-  const data = useData((signal) => read<PricingAnswer>('pricing', signal), [])
-  const filter = route.value.query.get('filter') ?? ''
+  const data = useData(async (signal) => {
+    const [answer, own] = await Promise.all([
+      read<PricingAnswer>('pricing', signal),
+      readIfThere<{ prices: Price[] }>('prices', signal),
+    ])
+    return { ...answer, own: own?.prices }
+  }, [])
+  const { count: changes, notice, onChange } = useChanges()
+  useEffect(() => {
+    if (changes > 0) data.again()
+  }, [changes])
+  const [isAdding, setAdding] = useState(false)
+  const { query } = route.value
+  const filter = query.get('filter') ?? ''
+  const opened = query.get('model') ?? undefined
+  const close = (): void => {
+    setAdding(false)
+    setQuery({ model: undefined })
+  }
   const shown = ({ models }: PricingAnswer): PricedModel[] =>
     models.filter(({ id, provider }) => matches(filter, [`${provider}/${id}`]))
   return (
-    <Page title="Pricing">
+    <Page
+      title="Pricing"
+      actions={
+        data.value?.own && (
+          <button type="button" class="primary" onClick={() => setAdding(true)}>
+            Set a price
+          </button>
+        )
+      }
+    >
+      {notice}
       <Loaded data={data}>
         {(answer) => (
           <>
@@ -81,6 +138,20 @@ export function Pricing() {
                 rowKey={({ id, provider }) => `${provider}/${id}`}
               />
             </Panel>
+            {answer.own && <Faults of={answer.own} />}
+            {answer.own && (isAdding || opened !== undefined) && (
+              <PriceDrawer
+                name={opened}
+                model={answer.models.find((model) => nameOf(model) === opened)}
+                own={ownOf(answer.own, opened)}
+                names={answer.models.map(nameOf)}
+                onClose={close}
+                onChange={(done) => {
+                  close()
+                  onChange(done)
+                }}
+              />
+            )}
           </>
         )}
       </Loaded>

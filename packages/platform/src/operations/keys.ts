@@ -186,6 +186,7 @@ const keyView = ({
   expires_at,
   rotated_at,
   revoked,
+  key_end,
   created_at,
 }: StoredKey) => ({
   id,
@@ -198,6 +199,7 @@ const keyView = ({
   ...(expires_at !== undefined && { expires_at }),
   ...(rotated_at !== undefined && { rotated_at }),
   revoked,
+  ...(key_end !== undefined && { key_end }),
   created_at,
 })
 

@@ -129,7 +129,7 @@ const fetchImages = setting(
 const token = setting('A function that gives the current access token.', secret())
 
 /** The settings of a provider by its type. */
-const types = [
+export const types = [
   section({ type: v.literal('openai'), ...common, simulated, baseURL: address, models: listed, thinkTags }),
   section({ type: v.literal('anthropic'), ...common, simulated, baseURL: address, models: listed }),
   section({

@@ -1,7 +1,7 @@
 /** Providers that administrators add while the server runs. @module */
 import { isDeepStrictEqual } from 'node:util'
 import type { Provider } from '@turnpike/core'
-import { invalid, uuidv7 } from '@turnpike/core/internal'
+import { invalid, keyEnd, uuidv7 } from '@turnpike/core/internal'
 import type { ConfiguredProvider, GatewayRoute } from '@turnpike/gateway'
 import { actorOf, ConfiguredProviders, operation, ProviderProbe, probeView } from '@turnpike/gateway'
 import { route } from '@turnpike/http'
@@ -18,9 +18,6 @@ import type { ReadProvider } from './read.js'
 import { checkedSettings } from './read.js'
 import type { Overlay, OverlayEntry, StoredProvider } from './store.js'
 import { ENTRY_BYTES } from './store.js'
-
-/** Characters that a key has at least where its last four are shown: they tell nothing of the others. */
-const LONG_KEY = 24
 
 /** Settings by which an administrator could have a provider's secrets sent to a host of their own: some proxies are told by a header where to go. */
 const ADDRESS = ['type', 'baseURL', 'headers']
@@ -48,6 +45,7 @@ export function storedView({ entry, given, settings, deployment, fault }: ReadPr
   const { id, type } = entry.value as StoredProvider
   const { shown, secrets } = given ? partsOf(given) : { shown: undefined, secrets: [] }
   const key = given?.['apiKey']
+  const key_end = typeof key === 'string' ? keyEnd(key) : undefined
   return {
     id,
     ...(fault === undefined ? !deployment && { out: 'disabled' as const } : { out: 'broken' as const, fault }),
@@ -56,7 +54,7 @@ export function storedView({ entry, given, settings, deployment, fault }: ReadPr
     ...(settings && loadOf(settings)),
     entry: entry.name,
     ...(shown && { settings: shown, has_key: secrets.length > 0 }),
-    ...(typeof key === 'string' && key.length >= LONG_KEY && { key_end: key.slice(-4) }),
+    ...(key_end !== undefined && { key_end }),
   }
 }
 

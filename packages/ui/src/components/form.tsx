@@ -50,6 +50,8 @@ export function Form({
   label,
   done,
   hasChanges = true,
+  fault: otherError,
+  others,
   children,
 }: {
   action: Action<[FormData]>
@@ -59,9 +61,13 @@ export function Form({
   done?: string
   /** Whether there is anything to send; default true. */
   hasChanges?: boolean
+  /** Why another action with the same fields failed, such as a test of them. */
+  fault?: unknown
+  /** Other buttons, before the one that submits. */
+  others?: ComponentChildren
   children: ComponentChildren
 }) {
-  const { error } = action
+  const error = action.error ?? otherError
   const form = useRef<HTMLFormElement>(null)
   const names = ([...(form.current?.elements ?? [])] as HTMLInputElement[]).map(({ name }) => name)
   const fault = faultOf(error, names)
@@ -86,6 +92,7 @@ export function Form({
         <span class="muted small" role="status">
           {action.done && done}
         </span>
+        {others}
         <ActionButton action={action} isOff={!hasChanges} class="primary">
           {action.busy ? `${label}…` : label}
         </ActionButton>

@@ -36,10 +36,17 @@ describe('GET /admin/keys', () => {
       id: second.id,
       rotated_at: time,
       expires_at: '2026-01-03T00:00:02.000Z',
+      key_end: second.key.slice(-4),
       created_at: time,
       ...never,
     })
-    expect(data.find(({ id }) => id === third.id)).toEqual({ ...bobs, id: third.id, created_at: time, ...never })
+    expect(data.find(({ id }) => id === third.id)).toEqual({
+      ...bobs,
+      id: third.id,
+      key_end: third.key.slice(-4),
+      created_at: time,
+      ...never,
+    })
     expect(data.slice(2)).toEqual([
       {
         id: first.id,
@@ -51,6 +58,7 @@ describe('GET /admin/keys', () => {
         expires_at: '2030-01-01T00:00:00.000Z',
         ...limits,
         budget_used_usd: 0,
+        key_end: first.key.slice(-4),
         created_at: '2026-01-02T00:00:01.000Z',
         ...never,
       },

@@ -42,6 +42,8 @@ export const KeyList = v.object({
           rate_limit: v.optional(v.number()),
         }),
       ),
+      /** The last four characters of its value; absent where it was made before they were kept. */
+      key_end: v.optional(v.string()),
       created_at: v.string(),
       /** Null = never. */
       last_used_at: v.nullable(v.string()),

@@ -1,7 +1,8 @@
-import type { Action } from '@turnpike/ui'
-import { ActionButton, Confirm } from '@turnpike/ui'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { Action } from '../use-action.js'
+import { Confirm } from './controls.js'
+import { ActionButton } from './form.js'
 
 /**
  * A button that asks before it runs an action that cannot be undone.

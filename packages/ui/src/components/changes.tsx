@@ -1,7 +1,9 @@
-import type { Data } from '@turnpike/ui'
-import { Announcement, Dialog, Loaded } from '@turnpike/ui'
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { Data } from '../use-data.js'
+import { Announcement } from './announcement.js'
+import { Dialog } from './controls.js'
+import { Loaded } from './loaded.js'
 
 /** Called when a row of a list was changed. @param done what was done with it, if it is not in the list any more */
 export type OnChange = (done?: string) => void
