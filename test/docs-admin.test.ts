@@ -48,7 +48,7 @@ function unknownFields(value: unknown, schema: Schema, at = ''): string[] {
 
 it('has an example for each route that answers JSON', () => {
   expect(sections.map(({ route }) => route)).toContain('GET /admin/audit')
-  expect(sections.length).toBe(17)
+  expect(sections.length).toBe(18)
 })
 
 it.each(sections)('has examples with fields of the OpenAPI document: $route', ({ method, path, text }) => {

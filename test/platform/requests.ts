@@ -100,6 +100,7 @@ export const requestsOf = ({
   'PATCH /api/account/role': { path: '/api/account/role', body: { role: 'developer' } },
   'GET /api/account/balance': { path: '/api/account/balance' },
   'GET /api/account/limits': { path: '/api/account/limits' },
+  'GET /api/usage': { path: '/api/usage?by=model' },
   'POST /api/users': { path: '/api/users', body: { email: `made-${++people}@example.org`, password: PASSWORD } },
   'GET /api/users': { path: '/api/users?limit=1' },
   'GET /api/users/{id}': { path: `/api/users/${id}` },

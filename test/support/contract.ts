@@ -27,8 +27,8 @@ export interface ApiDocument {
   components: Record<'responses' | 'headers' | 'schemas', Record<string, Documented & { required?: boolean }>>
 }
 
-/** The paths of providers, groups and prices that administrators change, which the package `turnpike` adds to a gateway. */
-export const overlayPath = /^\/admin\/(providers|groups|prices)(\/|$)/
+/** The paths of providers, groups and prices that administrators change, and of the server, which the package `turnpike` adds to a gateway. */
+export const overlayPath = /^\/admin\/(providers|groups|prices|server)(\/|$)/
 
 /** What is asked, and the head of what is answered. */
 export interface Answered {

@@ -19,6 +19,7 @@ export type Scope = (typeof SCOPES)[number]
 /** The parts that operations belong to, by the first word of their ids. The others, such as keys and users, are closed to tokens. */
 const parts: Readonly<Record<string, string>> = {
   account: 'account',
+  usage: 'account',
   projects: 'projects',
   teams: 'projects',
   tasks: 'tasks',

@@ -40,6 +40,7 @@ export const adminPages: readonly Entry[] = [
   },
   {
     path: '/admin/groups',
+    keys: 'g a g',
     name: 'Groups',
     icon: icons.Groups,
     page: lazy(async () => (await import('./groups.js')).Groups),
@@ -60,12 +61,14 @@ export const adminPages: readonly Entry[] = [
   },
   {
     path: '/admin/audit',
+    keys: 'g a l',
     name: 'Audit log',
     icon: icons.Audit,
     page: lazy(async () => (await import('./audit.js')).Audit),
   },
   {
     path: '/admin/server',
+    keys: 'g a s',
     name: 'Server',
     icon: icons.Server,
     page: lazy(async () => (await import('./server.js')).Server),

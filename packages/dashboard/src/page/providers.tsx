@@ -13,8 +13,9 @@ import {
   setQuery,
   useChanges,
   useData,
+  useNew,
 } from '@turnpike/ui'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { AddProvider } from './add-provider.js'
 import type { ProviderType } from './answers.js'
 import { send } from './api.js'
@@ -93,7 +94,7 @@ export function Providers() {
     data.again()
     health.again()
   }, [changes])
-  const [isAdding, setAdding] = useState(false)
+  const [isAdding, setAdding] = useNew('Add a provider')
   const known = types.value ?? []
   const canAdd = known.length > 0
   const openedKey = route.value.query.get('id')
