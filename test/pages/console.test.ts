@@ -57,7 +57,19 @@ consoleSuite('the console', (given) => {
     await admin.client.patch('/api/users/{id}', { params: { id: person.id }, body: { role: 'admin' } })
     await page.reload()
     await page.getByRole('button', { name: 'New user' }).waitFor()
-    const administration = ['Overview', 'Requests', 'Usage', 'Providers', 'Routing', 'Pricing', 'Keys', 'Users']
+    const administration = [
+      'Overview',
+      'Requests',
+      'Usage',
+      'Providers',
+      'Routing',
+      'Groups',
+      'Pricing',
+      'Keys',
+      'Audit log',
+      'Server',
+      'Users',
+    ]
     expect(await pages()).toEqual([...own, ...administration])
     for (const name of administration) {
       await openNavigation(given())

@@ -62,7 +62,7 @@ describe('the dashboard', needs(programs.chromium), () => {
       ['Overview', 'Latency, p95'],
       ['Requests', 'gpt-4o-mini'],
       ['Usage', 'Administrator'],
-      ['Providers', 'Probe now'],
+      ['Providers', 'by variables'],
       ['Routing', 'Recent choices'],
       ['Pricing', 'gpt-4.1-nano'],
       ['Keys', 'bootstrap'],
@@ -266,7 +266,7 @@ describe('the dashboard', needs(programs.chromium), () => {
     it('whether a provider can be reached now', async () => {
       const { page } = visitor
       await goTo(page, 'Providers')
-      await page.getByRole('button', { name: /Probe now openai/ }).click()
+      await page.getByRole('button', { name: 'Test openai' }).click()
       await page.getByText(/answered in \d+ ms/).waitFor()
     })
 
@@ -295,10 +295,12 @@ describe('the dashboard', needs(programs.chromium), () => {
       const { key } = await server.send<{ key: string }>('POST', '/api/keys', { name: 'to be revoked' })
       await goTo(page, 'Keys')
       await page.getByRole('button', { name: 'to be revoked' }).click()
-      await page.getByRole('button', { name: 'Revoke', exact: true }).click()
-      await page.getByRole('button', { name: 'Cancel' }).click()
-      await page.getByRole('button', { name: 'Revoke', exact: true }).click()
-      await page.getByRole('button', { name: 'Revoke the key' }).click()
+      const revoke = page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true })
+      const question = page.getByRole('dialog', { name: 'Revoke the key?' })
+      await revoke.click()
+      await question.getByRole('button', { name: 'Cancel' }).click()
+      await revoke.click()
+      await question.getByRole('button', { name: 'Revoke' }).click()
       await page.getByRole('row', { name: 'to be revoked' }).getByText('revoked', { exact: true }).waitFor()
       const id = await server.chat({}, key)
       await goTo(page, 'Requests')
