@@ -3,7 +3,7 @@ import type { Body } from '../../examples/console/src/playground/request.js'
 import { answer, begun, chunksOf, done, event, stream } from '../faults/wire.js'
 import { rawUpstream } from '../support/raw-upstream.js'
 import type { Given } from './console.js'
-import { consoleSuite, gate, PASSWORD, signIn } from './console.js'
+import { consoleSuite, gate, PASSWORD, signIn, signOut } from './console.js'
 import { payloads } from './payloads.js'
 
 const upstream = await rawUpstream()
@@ -218,7 +218,7 @@ consoleSuite(
       await open('/files', 'Files')
       await page.reload()
       await page.getByRole('heading', { level: 1, name: 'Files' }).waitFor()
-      await page.getByRole('button', { name: 'Sign out' }).click()
+      await signOut(given())
       await page.getByLabel('E-mail').waitFor()
       expect(await page.evaluate(kept)).toBe(0)
       await signIn(given(), person.email, PASSWORD)

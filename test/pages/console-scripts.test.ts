@@ -65,7 +65,7 @@ consoleSuite(
         await page.keyboard.press('Escape')
       }
       await open('/keys', 'Keys')
-      await page.getByRole('rowheader', { name: payloads[0]!, exact: true }).waitFor()
+      await page.getByRole('rowheader').filter({ hasText: payloads[0]! }).first().waitFor()
       await page.getByRole('button', { name: payloads[1]!, exact: true }).click()
       await page.getByRole('button', { name: `Remove ${payloads[1]}` }).waitFor()
       await page.getByRole('button', { name: 'Revoke' }).click()
