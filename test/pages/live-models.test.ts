@@ -34,7 +34,10 @@ describe('pages before a local server', needs(programs.chromium), () => {
     await goTo(page, 'Pricing')
     for (const id of MODELS) await page.getByRole('row', { name: id }).getByText('no price').waitFor()
     await goTo(page, 'Providers')
-    await page.getByText(/3 models/).first().waitFor()
+    await page
+      .getByText(/3 models/)
+      .first()
+      .waitFor()
     await goTo(page, 'Routing')
     const field = page.getByLabel('Model or group')
     await expect.poll(() => field.inputValue()).toBe("it's:1b")
