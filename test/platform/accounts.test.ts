@@ -99,6 +99,7 @@ worldSuite('users and accounts', (world) => {
       tasks: 100_000,
       keys: 0,
       key_rate_limit: 0,
+      balance_policy: 'report',
       role: 'user',
     })
   })

@@ -67,6 +67,8 @@ worldSuite('threat 18: CSRF', (world) => {
       'POST /api/keys/{id}/rotate': Array(7).fill(403),
       'PATCH /api/keys/{id}/end-users/{endUser}': Array(7).fill(403),
       'DELETE /api/keys/{id}/end-users/{endUser}': Array(7).fill(403),
+      'POST /api/tokens': Array(7).fill(403),
+      'DELETE /api/tokens/{id}': Array(7).fill(403),
       'POST /api/sessions': Array(7).fill(403),
       'POST /api/projects': Array(7).fill(403),
       'PATCH /api/projects/{id}': Array(7).fill(403),
