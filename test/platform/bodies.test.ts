@@ -74,6 +74,11 @@ const cases: Record<string, Case> = {
     empty: 200,
     takes: ['budget', 'rateLimit', 'rate_limit'],
   },
+  'POST /api/tokens': {
+    inherited: { expires_at: '2030-01-02T03:04:05.000Z' },
+    empty: 400,
+    takes: ['name', 'scopes', 'expiresAt', 'expires_at'],
+  },
   'POST /api/sessions': {
     inherited: { expires_at: '2030-01-02T03:04:05.000Z' },
     empty: 200,
@@ -198,8 +203,9 @@ const plain = (value: unknown): unknown =>
       .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'id')
       .replaceAll(/20(?!00)\d\d-[\dT:.-]+Z/g, 'time')
       .replaceAll(/(?<=[:[])1[78]\d{8,11}(?=[,}\]])/g, '1')
+      .replaceAll(/(?<=\\?"key_end\\?":\\?")[\w-]{4}/g, 'end')
       .replaceAll(/(person|made)-[\w-]+@/g, 'somebody@')
-      .replaceAll(/\$scrypt\$[^"]*|gw-[\w-]{43}|[\w-]+\.[\w-]+\.[\w-]{86}|\b[\w-]{50}\b|\b[0-9a-f]{64}\b/g, 'secret'),
+      .replaceAll(/\$scrypt\$[^"]*|(gw|tpt)-[\w-]{43}|[\w-]+\.[\w-]+\.[\w-]{86}|\b[\w-]{50}\b|\b[0-9a-f]{64}\b/g, 'secret'),
   )
 
 worldSuite('bodies', (world) => {

@@ -115,6 +115,7 @@ worldSuite(
           id: uuid,
           name: 'k',
           key: expect.stringMatching(/^gw-[\w-]{43}$/) as string,
+          key_end: expect.stringMatching(/^[\w-]{4}$/) as string,
           rate_limit: 60,
           budget: { usd: 1 },
           revoked: false,

@@ -18,6 +18,7 @@ worldSuite('keys and sessions', (world) => {
         id: uuid,
         name: 'my key',
         key: expect.stringMatching(/^gw-[\w-]{43}$/) as string,
+        key_end: expect.stringMatching(/^[\w-]{4}$/) as string,
         rate_limit: 60,
         revoked: false,
         created_at: aTime,
@@ -80,6 +81,7 @@ worldSuite('keys and sessions', (world) => {
     expect(Object.keys(body[0]!).toSorted()).toEqual([
       'created_at',
       'id',
+      'key_end',
       'last_used_at',
       'name',
       'rate_limit',
