@@ -70,6 +70,8 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
     'DELETE /admin/keys/{id}',
     'GET /admin/audit',
     'GET /admin/events',
+    'GET /admin/failed-requests',
+    'GET /admin/failed-requests/{id}',
     'GET /metrics',
     'POST /api/users',
     'GET /api/users',
