@@ -24,6 +24,7 @@ const requestsOfGateway = (owner: Owner): Record<string, Sent> => {
     'POST /admin/providers/{id}/probe': { path: '/admin/providers/openai/probe' },
     'POST /admin/balancer/simulate': { path: '/admin/balancer/simulate', body: chat },
     'DELETE /admin/keys/{id}': { path: `/admin/keys/${owner.keyId}` },
+    'GET /admin/failed-requests/{id}': { path: `/admin/failed-requests/${owner.keyId}` },
     'DELETE /v1/users/{id}': { path: `/v1/users/${owner.id}` },
   }
 }
