@@ -49,9 +49,12 @@ export const RequestEvent = v.object({
 })
 export type RequestEvent = v.InferOutput<typeof RequestEvent>
 
+/** Whether a request is one to a model, of which there is an event. */
+export const isToModel = ({ route }: RequestLog): boolean => route.startsWith('/v1/') && !route.startsWith('/v1/users')
+
 /** The event of a log record; null where the request is not one to a model. */
 export function eventOf(log: RequestLog, now: number): RequestEvent | null {
-  if (!log.route.startsWith('/v1/') || log.route.startsWith('/v1/users')) return null
+  if (!isToModel(log)) return null
   // The fields have the types with which they were logged.
   const fields = log as unknown as RequestEvent
   return {

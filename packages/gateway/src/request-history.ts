@@ -4,7 +4,7 @@ import type { RequestLog } from '@turnpike/http'
 import { FAILED_HOURLY, FAILED_MS, HISTORY_MS } from './conventions.js'
 import type { OnRequest } from './on-request.js'
 import type { RequestEvent } from './request-events.js'
-import { eventOf } from './request-events.js'
+import { eventOf, isToModel } from './request-events.js'
 
 /** Keeps failed requests in the store, and counts all by hour. */
 export interface RequestHistory {
@@ -18,7 +18,8 @@ export interface RequestHistory {
  * How a request failed: `refused` = with a status from 400 to 499; `left` = its client went before the end; `failed` = in another way, also in the
  * middle of a stream. Undefined where it did not.
  */
-function failureOf({ status, outcome }: RequestEvent): 'refused' | 'failed' | 'left' | undefined {
+function failureOf(log: RequestLog): 'refused' | 'failed' | 'left' | undefined {
+  const { status, outcome } = log as RequestLog & Pick<RequestEvent, 'outcome'>
   if (outcome === 'client_abort') return 'left'
   if (status >= 500 || (status < 400 && outcome !== undefined && outcome !== 'complete')) return 'failed'
   return status >= 400 ? 'refused' : undefined
@@ -82,6 +83,7 @@ export function requestHistory(
   let counts = new Map<string, Record<string, number>>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let hour = ''
+  let hourEnd = 0
   /** How many were kept in this hour, of each user and in all. */
   let kept = new Map<string, number>()
   let all = 0
@@ -113,20 +115,21 @@ export function requestHistory(
 
   return {
     onRequest(log: RequestLog) {
-      const event = eventOf(log, now())
-      if (!event) return
-      const failure = failureOf(event)
-      const current = hourOf(event.time)
-      if (current !== hour) {
-        hour = current
+      if (!isToModel(log)) return
+      const time = now()
+      if (time >= hourEnd) {
+        hour = hourOf(new Date(time).toISOString())
+        hourEnd = (Math.floor(time / HOUR_MS) + 1) * HOUR_MS
         kept = new Map()
         all = 0
       }
+      const failure = failureOf(log)
       let fields = counts.get(hour)
       if (!fields) counts.set(hour, (fields = {}))
       const count = (name: string): void => void (fields[name] = (fields[name] ?? 0) + 1)
       count('requests')
       if (failure) {
+        const event = eventOf(log, time)!
         count(failure)
         count(`code_${event.error_code ?? event.outcome ?? event.status}`)
         if (mayKeep(event.user_id ?? ''))
