@@ -4,6 +4,7 @@ import {
   Bar,
   bytes,
   Empty,
+  FileInput,
   Icon,
   icons,
   Loaded,
@@ -134,17 +135,7 @@ export function Files() {
             <button type="button" class="primary" onClick={() => input.current!.click()}>
               Upload
             </button>
-            <input
-              ref={input}
-              type="file"
-              multiple
-              hidden
-              onChange={({ currentTarget }) => {
-                upload(currentTarget.files!)
-                // The same file may be chosen again.
-                currentTarget.value = ''
-              }}
-            />
+            <FileInput input={input} onFiles={upload} />
           </>
         }
       >

@@ -1,4 +1,4 @@
-import { Icon, icons } from '@turnpike/ui'
+import { FileInput, Icon, icons } from '@turnpike/ui'
 import { useRef, useState } from 'preact/hooks'
 
 /** The pictures of a message. Those at other hosts are links, as the page asks nothing of them. */
@@ -42,18 +42,7 @@ export function Pictures({
           <button type="button" onClick={() => upload.current!.click()}>
             Upload
           </button>
-          <input
-            ref={upload}
-            type="file"
-            accept="image/*"
-            multiple
-            hidden
-            aria-label="Upload pictures"
-            onChange={(event) => {
-              onFiles([...event.currentTarget.files!])
-              event.currentTarget.value = ''
-            }}
-          />
+          <FileInput input={upload} accept="image/*" label="Upload pictures" onFiles={onFiles} />
           <span class="small muted">Or paste a picture into the message, or drop it there.</span>
         </div>
       )}

@@ -1,5 +1,5 @@
 import './attachments.css'
-import { bytes, Dialog, Empty, Icon, icons, Menu } from '@turnpike/ui'
+import { bytes, Dialog, Empty, FileInput, Icon, icons, Menu } from '@turnpike/ui'
 import { useRef, useState } from 'preact/hooks'
 import { FileDrawer } from '../files/file-drawer.js'
 import { attachFault } from '../files/file-kinds.js'
@@ -135,17 +135,7 @@ export function Attach({ field }: { field: string }) {
         ]}
         onChoose={(option) => (option === 'upload' ? input.current!.click() : setChoosing(true))}
       />
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
-        onChange={({ currentTarget }) => {
-          attachUploads(field, [...currentTarget.files!])
-          // The same file may be chosen again.
-          currentTarget.value = ''
-        }}
-      />
+      <FileInput input={input} onFiles={(files) => attachUploads(field, files)} />
       {isChoosing && <ChooseFiles field={field} onClose={() => setChoosing(false)} />}
     </>
   )

@@ -1,7 +1,5 @@
-import { signal } from '@preact/signals'
-import { store, stored } from '@turnpike/ui'
 import { useEffect } from 'preact/hooks'
-import { account, whenSignedOut } from '../turnpike.js'
+import { kept } from '../kept.js'
 
 /** Something that was opened: its name, what it is, and its address. */
 export interface Recent {
@@ -12,21 +10,20 @@ export interface Recent {
 
 const KEEP = 8
 
-const read = (): readonly Recent[] => {
-  const { user, opened } = JSON.parse(stored('recent') ?? '{}') as { user?: string; opened?: Recent[] }
-  return user === account.value?.id && opened ? opened : []
-}
-
-/** What the user has opened; undefined until it is read. */
-const recent = signal<readonly Recent[] | undefined>(undefined)
+const recent = kept<{ opened: readonly Recent[] }>('recent', () => ({ opened: [] }))
 
 /** What the user has opened, the latest first. */
-export const recentOnes = (): readonly Recent[] => (recent.value ??= read())
+export const recentOnes = (): readonly Recent[] => recent.value.value.opened
 
 /** Notes that something was opened. */
 export function opened(one: Recent): void {
-  recent.value = [one, ...recentOnes().filter(({ link }) => link !== one.link)].slice(0, KEEP)
-  store('recent', JSON.stringify({ user: account.value!.id, opened: recent.value }))
+  recent.read()
+  recent.value.value = { opened: [one, ...recentOnes().filter(({ link }) => link !== one.link)].slice(0, KEEP) }
+  try {
+    recent.keep()
+  } catch {
+    // Storage may be forbidden, or full.
+  }
 }
 
 /** Notes that something was opened, once its name is known. */
@@ -35,8 +32,3 @@ export function useOpened(kind: string, name: string | undefined, link: string):
     if (name !== undefined) opened({ name, kind, link })
   }, [kind, name, link])
 }
-
-whenSignedOut(() => {
-  recent.value = undefined
-  store('recent', undefined)
-})

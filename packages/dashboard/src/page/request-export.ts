@@ -31,10 +31,3 @@ const columns: [string, (event: RequestEvent, names: Names) => string | number |
 /** Requests as CSV, with a head. */
 export const requestsCsv = (rows: readonly RequestEvent[], names: Names): string =>
   csv([columns.map(([name]) => name), ...rows.map((row) => columns.map(([, of]) => of(row, names) ?? null))])
-
-/** Saves a text as a file. */
-export function save(name: string, text: string, type: string): void {
-  const href = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }))
-  Object.assign(document.createElement('a'), { href, download: name }).click()
-  setTimeout(() => URL.revokeObjectURL(href), 60_000)
-}

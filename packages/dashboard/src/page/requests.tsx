@@ -8,6 +8,7 @@ import {
   Popover,
   plural,
   route,
+  saveFile,
   Segmented,
   setQuery,
   Status,
@@ -23,7 +24,7 @@ import { useOlder } from './older.js'
 import { resultOf, results } from './outcomes.js'
 import { requestColumns } from './request-columns.js'
 import { RequestDrawer } from './request-detail.js'
-import { requestsCsv, save } from './request-export.js'
+import { requestsCsv } from './request-export.js'
 
 /** Fewer than these fill no page: older ones are read without being asked for. */
 const FEW = 25
@@ -127,14 +128,14 @@ export function Requests() {
               <button
                 type="button"
                 class="quiet"
-                onClick={() => save('requests.csv', requestsCsv(order.current, names), 'text/csv')}
+                onClick={() => saveFile('requests.csv', 'text/csv', requestsCsv(order.current, names))}
               >
                 CSV
               </button>
               <button
                 type="button"
                 class="quiet"
-                onClick={() => save('requests.json', JSON.stringify(order.current, null, 2), 'application/json')}
+                onClick={() => saveFile('requests.json', 'application/json', JSON.stringify(order.current, null, 2))}
               >
                 JSON
               </button>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Data } from '../use-data.js'
 import { Announcement } from './announcement.js'
-import { Dialog } from './controls.js'
+import { Dialog } from './dialog.js'
 import { Loaded } from './loaded.js'
 
 /** Called when a row of a list was changed. @param done what was done with it, if it is not in the list any more */

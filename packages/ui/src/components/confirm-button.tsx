@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Action } from '../use-action.js'
-import { Confirm } from './controls.js'
+import { Confirm } from './dialog.js'
 import { ActionButton } from './form.js'
 
 /**

@@ -1,10 +1,10 @@
-import type { ComponentChildren, JSX } from 'preact'
-import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { JSX } from 'preact'
+import { useContext, useId } from 'preact/hooks'
 import { Fault } from '../field-fault.js'
-import { Close, Dark, Light, SystemTheme } from '../icons.js'
+import { Dark, Light, SystemTheme } from '../icons.js'
 import { nextTheme, themeNames } from '../stored-theme.js'
 import { theme } from '../theme.js'
-import { useTitle } from '../title.js'
+import { useCopy } from '../use-copy.js'
 import { Icon } from './icon.js'
 
 /** The icon of each theme. */
@@ -96,21 +96,7 @@ export function Segmented<T extends string>({
 
 /** Copies a text to the clipboard, and says so. */
 export function Copy({ text, label = 'Copy', class: className }: { text: string; label?: string; class?: string }) {
-  const [result, setResult] = useState('')
-  useEffect(() => {
-    if (result === '') return
-    const timer = setTimeout(() => setResult(''), 2_000)
-    return () => clearTimeout(timer)
-  }, [result])
-  const copy = async (): Promise<void> => {
-    try {
-      // Pages over plain HTTP have no clipboard.
-      await navigator.clipboard.writeText(text)
-      setResult('Copied')
-    } catch {
-      setResult('Not copied')
-    }
-  }
+  const { result, copy } = useCopy(text)
   return (
     <>
       <button type="button" class={className} onClick={() => void copy()}>
@@ -132,107 +118,6 @@ export function Code({ text, label }: { text: string; label?: string }) {
       </pre>
       <Copy text={text} />
     </div>
-  )
-}
-
-/**
- * A dialog over the page: a drawer at its side, or a box in its middle. The browser keeps the focus in it, and `Esc` closes it.
- * @param onClose called when it has been closed; the parent then leaves it out
- */
-export function Dialog({
-  title,
-  form = 'drawer',
-  actions,
-  onClose,
-  children,
-}: {
-  title: ComponentChildren
-  form?: 'drawer' | 'drawer wide' | 'drawer menu-drawer' | 'box'
-  actions?: ComponentChildren
-  onClose: () => void
-  children: ComponentChildren
-}) {
-  const ref = useRef<HTMLDialogElement>(null)
-  const heading = useRef<HTMLHeadingElement>(null)
-  const pressedBeside = useRef(false)
-  const titleId = useId()
-  useTitle(typeof title === 'string' && form !== 'box' ? title : undefined, 2)
-  useEffect(() => {
-    const before = document.activeElement
-    ref.current!.showModal()
-    return () => {
-      // Unless what was done in the dialog has led it elsewhere. What an address has opened gives it to the page.
-      const { activeElement, body } = document
-      if (activeElement !== body) return
-      if (before === body) document.querySelector('h1')?.focus()
-      else if (before instanceof HTMLElement && before.isConnected) before.focus()
-    }
-  }, [])
-  useEffect(() => {
-    // A title that is longer than its room is scrolled by keys.
-    const { scrollHeight, clientHeight } = heading.current!
-    heading.current!.tabIndex = scrollHeight > clientHeight ? 0 : -1
-  })
-  return (
-    <dialog
-      ref={ref}
-      class={form}
-      aria-labelledby={titleId}
-      // The event comes some time after the dialog was closed, when another one may have taken its place.
-      onClose={() => ref.current && onClose()}
-      // A selection of text that ends beside the dialog is no click beside it.
-      onPointerDown={(event) => (pressedBeside.current = event.target === ref.current)}
-      onClick={(event) => pressedBeside.current && event.target === ref.current && ref.current!.close()}
-    >
-      <header>
-        <h2 ref={heading} id={titleId} class="break">
-          {title}
-        </h2>
-        <div class="row">
-          {actions}
-          <button type="button" class="quiet" aria-label="Close" onClick={() => ref.current!.close()}>
-            <Icon icon={Close} />
-          </button>
-        </div>
-      </header>
-      <div class="body">{children}</div>
-    </dialog>
-  )
-}
-
-/** Asks before something that cannot be undone. */
-export function Confirm({
-  title,
-  action,
-  onConfirm,
-  onClose,
-  children,
-}: {
-  title: string
-  action: string
-  onConfirm: () => void
-  onClose: () => void
-  children: ComponentChildren
-}) {
-  return (
-    <Dialog title={title} form="box" onClose={onClose}>
-      <div class="stack">{children}</div>
-      <div class="row end">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class="danger"
-          onClick={() => {
-            onConfirm()
-            onClose()
-          }}
-        >
-          {action}
-        </button>
-      </div>
-    </Dialog>
   )
 }
 

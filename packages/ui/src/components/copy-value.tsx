@@ -1,24 +1,10 @@
-import { useEffect, useState } from 'preact/hooks'
 import { Copying } from '../icons.js'
+import { useCopy } from '../use-copy.js'
 import { Icon } from './icon.js'
 
 /** A value that is copied where it is pressed. @param label what it is; @param shown how it is shown, if not as it is copied */
 export function CopyValue({ label, text, shown = text }: { label: string; text: string; shown?: string }) {
-  const [said, setSaid] = useState('')
-  useEffect(() => {
-    if (said === '') return
-    const timer = setTimeout(() => setSaid(''), 2_000)
-    return () => clearTimeout(timer)
-  }, [said])
-  const copy = async (): Promise<void> => {
-    try {
-      // Pages over plain HTTP have no clipboard.
-      await navigator.clipboard.writeText(text)
-      setSaid('Copied')
-    } catch {
-      setSaid('Not copied')
-    }
-  }
+  const { result, copy } = useCopy(text)
   return (
     <span class="copy-value">
       <button
@@ -32,7 +18,7 @@ export function CopyValue({ label, text, shown = text }: { label: string; text: 
         <Icon icon={Copying} size={12} />
       </button>
       <span class="small muted" role="status">
-        {said}
+        {result}
       </span>
     </span>
   )

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { namesOf, setSingleKeys, shortcuts, singleKeys, useShortcut } from '../shortcuts.js'
-import { Check, Dialog } from './controls.js'
+import { Check } from './controls.js'
+import { Dialog } from './dialog.js'
 
 /** The keys of a shortcut, as they are on the keyboard. Screen readers hear them where they are not the name of a button. */
 export const KeyCaps = ({ keys }: { keys: string }) => (
