@@ -205,7 +205,10 @@ const plain = (value: unknown): unknown =>
       .replaceAll(/(?<=[:[])1[78]\d{8,11}(?=[,}\]])/g, '1')
       .replaceAll(/(?<=\\?"key_end\\?":\\?")[\w-]{4}/g, 'end')
       .replaceAll(/(person|made)-[\w-]+@/g, 'somebody@')
-      .replaceAll(/\$scrypt\$[^"]*|(gw|tpt)-[\w-]{43}|[\w-]+\.[\w-]+\.[\w-]{86}|\b[\w-]{50}\b|\b[0-9a-f]{64}\b/g, 'secret'),
+      .replaceAll(
+        /\$scrypt\$[^"]*|(gw|tpt)-[\w-]{43}|[\w-]+\.[\w-]+\.[\w-]{86}|\b[\w-]{50}\b|\b[0-9a-f]{64}\b/g,
+        'secret',
+      ),
   )
 
 worldSuite('bodies', (world) => {

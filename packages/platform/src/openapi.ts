@@ -22,16 +22,12 @@ import {
   Conversation,
   GatewayKey,
   EndUser,
-  KeysUsage,
   Message,
   Project,
   Result,
   Session,
-  Spend,
   Task,
   TaskRevision,
-  TaskSpend,
-  UsageReport,
   TaskState,
   Token,
   Team,
@@ -39,6 +35,7 @@ import {
   UserBalance,
   UserFile,
 } from './schemas.js'
+import { KeysUsage, Spend, TaskSpend, UsageReport } from './usage-schemas.js'
 
 /** Options of {@link openapi}. */
 export interface OpenApiRouteOptions {

@@ -28,10 +28,11 @@ import { MOST_OVERLAP_S } from '../conventions.js'
 import { forbidden, found, notFound } from '../errors.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { GatewayKey, IdParams, KeysUsage } from '../schemas.js'
+import { GatewayKey, IdParams } from '../schemas.js'
 import { periodOf, Time } from '../time.js'
 import { none, sum, usageView } from '../usage.js'
 import { aliases, changeOf, KeyPatch, NewKey } from './key-fields.js'
+import { KeysUsage } from '../usage-schemas.js'
 
 /** The hours from that of `from` to that of `to`, both included; default all. */
 export interface Period {

@@ -6,8 +6,9 @@ import { ownProject } from '../entities/projects.js'
 import { ownTask, revisionsOf } from '../entities/tasks.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { IdParams, Spend, TaskSpend } from '../schemas.js'
+import { IdParams } from '../schemas.js'
 import { none, sum, usageView } from '../usage.js'
+import { Spend, TaskSpend } from '../usage-schemas.js'
 
 /**
  * What projects, tasks and conversations have used: the sums of the usage records of their owner that name them by X-Project-ID, X-Task-ID and

@@ -7,9 +7,9 @@ import { conversationNames } from '../entities/conversations.js'
 import { taskNames } from '../entities/tasks.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { UsageBy, UsageReport } from '../schemas.js'
 import { dateOf, Time } from '../time.js'
 import { none, sum, usageView } from '../usage.js'
+import { UsageBy, UsageReport } from '../usage-schemas.js'
 
 const HOUR_MS = 3_600_000
 
