@@ -6,24 +6,15 @@ import type { Task } from './tasks.js'
 export const taskIn = ({ id, project_id }: Pick<Task, 'id' | 'project_id'>): string =>
   linkTo(`/projects/${project_id}`, { task: id })
 
-/** The tasks of a project that wait for the user, the oldest first. */
+/** Those of some tasks that wait for the user, the oldest first. */
 export const waitingOf = (tasks: readonly Task[]): Task[] =>
   tasks.filter(({ status }) => status === 'waiting_approval').toReversed()
 
-/** The task that waits longest: of a project or, where none does, of another one. The platform has no list of tasks by status. */
+/** The task that waits longest: of the same project or, where none does, of another one. */
 async function nextWaiting({ id, project_id }: Task, signal: AbortSignal): Promise<Task | undefined> {
-  const of = async (projectId: string): Promise<Task | undefined> => {
-    const { items } = await turnpike.list('/api/tasks', { query: { projectId }, signal })
-    return waitingOf(items).find((task) => task.id !== id)
-  }
-  const own = await of(project_id)
-  if (own) return own
-  const { items } = await turnpike.list('/api/projects', { signal })
-  for (const project of items) {
-    const found = project.id === project_id ? undefined : await of(project.id)
-    if (found) return found
-  }
-  return undefined
+  const { items } = await turnpike.list('/api/tasks', { query: { status: 'waiting_approval' }, signal })
+  const waiting = waitingOf(items).filter((task) => task.id !== id)
+  return waiting.find((task) => task.project_id === project_id) ?? waiting[0]
 }
 
 /** Leads from a task that needs nothing more to the next one that waits for the user. */

@@ -1,5 +1,5 @@
 import type { ContentPart, Memory } from '@turnpike/core'
-import { invalid } from '@turnpike/core/internal'
+import { invalid, toBase64 } from '@turnpike/core/internal'
 import { ATTACHED } from '../conventions.js'
 import type { StoredFile } from '../entities/files.js'
 import { found } from '../errors.js'
@@ -27,12 +27,6 @@ function attachedSize(): (file: StoredFile) => boolean {
     text += size.text
     return true
   }
-}
-
-const base64Of = (bytes: Uint8Array): string => {
-  let text = ''
-  for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000))
-  return btoa(text)
 }
 
 /** A file that a user attached to a message, in words for the model that it is not sent to. */
@@ -65,7 +59,7 @@ export function attachments(files: FileOperations | undefined) {
     const kind = kindOf(file)
     const bytes = await read(file)
     if (!kind) return { type: 'text', text: `File ${filename}:\n\n${new TextDecoder().decode(bytes)}` }
-    const url = `data:${mime_type};base64,${base64Of(bytes)}`
+    const url = `data:${mime_type};base64,${toBase64(bytes)}`
     return kind === 'picture'
       ? { type: 'image_url', image_url: { url } }
       : { type: 'file', file: { filename, file_data: url } }
