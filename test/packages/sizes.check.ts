@@ -90,7 +90,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['platform', 'tarball', 267_000, () => tarball('platform')],
   ['providers', 'tarball', 503_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
-  ['turnpike', 'tarball', 328_000, () => tarball('turnpike')],
+  ['turnpike', 'tarball', 435_000, () => tarball('turnpike')],
 ]
 
 const rows: object[] = []
