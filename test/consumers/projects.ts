@@ -28,8 +28,10 @@ export interface Projects {
 /** A program that loads every entry of our packages. */
 function everyEntry(): string {
   const entries = published.flatMap((name) => {
-    const manifest = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as { exports: object }
-    const paths = Object.keys(manifest.exports).filter((path) => path !== './package.json')
+    const manifest = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8')) as {
+      publishConfig: { exports: object }
+    }
+    const paths = Object.keys(manifest.publishConfig.exports).filter((path) => path !== './package.json')
     return paths.map((path) => `${nameOf(name)}${path.slice(1)}`)
   })
   const load = (entry: string, i: number): string =>
