@@ -208,7 +208,7 @@ describe('runs', () => {
     expect(JSON.parse(stdout)).toEqual({
       projects: ['Website'],
       reply: 'This is a simulated answer. You said: Hello',
-      admin: { title: 'Turnpike', statuses: [200, 200, 200, 200] },
+      admin: { title: 'Turnpike', statuses: [200, 200, 200, 200, 200, 200] },
       docs: { title: 'API · Turnpike', statuses: [200, 200, 200, 200] },
     })
   })
