@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { consoleSuite, signIn } from './console.js'
+import { consoleSuite, pagesOf, signIn } from './console.js'
 
 consoleSuite(
   'the account at the console',
@@ -16,21 +16,23 @@ consoleSuite(
 
     it('changes the role as far as an administrator lets the user, and with it the pages', async () => {
       const { page, person, admin, inspect } = given()
-      const keys = page.getByRole('link', { name: 'Keys' })
+      const hasKeys = async (): Promise<boolean> => (await pagesOf(given())).includes('My keys')
       const up = page.getByRole('button', { name: 'Become a developer' })
       await page.getByText('An administrator can make you a developer').waitFor()
-      expect([await keys.count(), await up.count()]).toEqual([0, 0])
+      expect([await hasKeys(), await up.count()]).toEqual([false, 0])
       await admin.client.patch('/api/users/{id}', { params: { id: person.id }, body: { role: 'developer' } })
       await page.reload()
-      await keys.waitFor()
       await page.getByText('20, with 600 requests per minute each').waitFor()
       await page.getByText('refused until you are a developer again').waitFor()
+      expect(await hasKeys()).toBe(true)
       await inspect('console-account-developer')
       await page.getByRole('button', { name: 'Become a user' }).press('Enter')
-      await keys.waitFor({ state: 'detached' })
+      await up.waitFor()
+      expect(await hasKeys()).toBe(false)
       expect(await person.client.get('/api/account')).toMatchObject({ role: 'user', granted_role: 'developer' })
       await up.press('Enter')
-      await keys.waitFor()
+      await up.waitFor({ state: 'detached' })
+      expect(await hasKeys()).toBe(true)
       expect((await person.client.get('/api/account')).role).toBe('developer')
     })
 

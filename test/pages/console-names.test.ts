@@ -26,7 +26,7 @@ consoleSuite(
           const second = element.querySelector('tbody td')!.getBoundingClientRect()
           return { right: second.right, widest: element.scrollWidth - element.parentElement!.clientWidth }
         })
-        expect(right, path).toBeLessThan(look.size === 'phone' ? 390 : 1280)
+        expect(right, path).toBeLessThan(look.size === 'phone' ? 390 : 1440)
         if (look.size === 'desktop') expect(widest, path).toBe(0)
         const heights = await table
           .locator('a, button')

@@ -1,11 +1,15 @@
 import type { Client } from '@turnpike/client'
 import { expect, it } from 'vitest'
 import { consoleSuite, PASSWORD } from './console.js'
+import { inColumn } from './console-tasks.js'
 import { payloads, single } from './payloads.js'
 
 /** A long text, and a name. */
 const all = payloads.join('\n')
 const name = payloads.slice(0, 10).join(' ')
+
+const statuses = ['waiting_approval', 'running', 'failed', 'done'] as const
+const columns = ['Waiting for approval', 'Running', 'Failed', 'Done']
 
 /** Everything that people and models can write. */
 async function fill(client: Client) {
@@ -25,7 +29,7 @@ async function fill(client: Client) {
     const change = (body: object) => client.patch('/api/tasks/{id}', { params: { id: task }, body })
     await change({ output: `${output}\n${all}` })
     await change({ output, draft_output: `${all}\n${output}`, review_comments: payload })
-    await change({ status: (['waiting_approval', 'running', 'failed', 'done'] as const)[i % 4] })
+    await change({ status: statuses[i % 4]! })
     const sent = client.stream('/api/projects/{id}/conversation/messages', { params: { id }, body: { text: payload } })
     for await (const _ of sent);
   }
@@ -78,7 +82,11 @@ consoleSuite(
       await page.keyboard.press('Escape')
       await page.keyboard.press('Escape')
       await open('/usage?by=session', 'Usage')
-      await page.getByRole('table', { name: 'Sessions' }).getByRole('rowheader', { name: payloads[0]! }).waitFor()
+      await page
+        .getByRole('table', { name: 'Sessions' })
+        .getByRole('rowheader', { name: payloads[0]! })
+        .first()
+        .waitFor()
       await open('/admin/users', 'Users')
       await page.getByRole('button', { name: `u1-${person.id}` }).click()
       await page.getByRole('dialog').getByLabel('First name').waitFor()
@@ -105,10 +113,10 @@ consoleSuite(
         await page.waitForLoadState('networkidle')
       }
       await page.getByRole('button', { name: 'Delete project' }).click()
-      await page.getByText(payloads[0]!).first().waitFor()
+      await page.getByRole('dialog').getByText(payloads[0]!).first().waitFor()
       await page.keyboard.press('Escape')
       await open(`/projects/${id}`, name)
-      for (const payload of single) await page.getByRole('link', { name: payload, exact: true }).waitFor()
+      for (const [i, payload] of single.entries()) await inColumn(given(), columns[i % 4]!, payload)
       for (const task of tasks) {
         await open(`/projects/${id}?task=${task}`, name)
         await page.getByLabel('From').waitFor()

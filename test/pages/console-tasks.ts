@@ -23,8 +23,9 @@ export const columnButton = ({ page }: Given, name: string) =>
 
 /** Waits for a task in a column of the board; on a phone, after that was chosen. */
 export async function inColumn(given: Given, name: string, title: string): Promise<void> {
-  if (given.look.size === 'phone') await columnButton(given, name).click()
-  await column(given, name).getByRole('link', { name: title }).waitFor()
+  // The button has the first word of `Waiting for approval`.
+  if (given.look.size === 'phone') await columnButton(given, name.split(' ')[0]!).click()
+  await column(given, name).getByRole('link', { name: title, exact: true }).waitFor()
 }
 
 /** A column of the board. */

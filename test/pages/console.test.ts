@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { needs, testAll } from '../support/needs.js'
-import { consoleSuite, gate, openNavigation, signIn, signOut } from './console.js'
+import { consoleSuite, gate, openNavigation, pagesOf, signIn, signOut } from './console.js'
 
 consoleSuite('the console', (given) => {
   it('signs out, says why somebody cannot sign in, and signs in', async () => {
@@ -28,12 +28,7 @@ consoleSuite('the console', (given) => {
 
   it('shows the pages of the role, and says who has the others', async () => {
     const { page, person, admin, open, server, inspect } = given()
-    const pages = async (): Promise<string[]> => {
-      await openNavigation(given())
-      const names = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
-      if (await page.getByRole('dialog').isVisible()) await page.keyboard.press('Escape')
-      return names
-    }
+    const pages = () => pagesOf(given())
     const own = ['Get started', 'Projects', 'Playground', 'Files', 'My usage', 'My keys']
     expect(await pages()).toEqual(own)
     await open('/admin/users', 'Users')

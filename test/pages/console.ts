@@ -52,6 +52,14 @@ export async function openNavigation({ page }: Pick<Visitor, 'page'>): Promise<v
   if (await menu.isVisible()) await menu.click()
 }
 
+/** The names of the pages in the navigation. */
+export async function pagesOf({ page }: Pick<Visitor, 'page'>): Promise<string[]> {
+  await openNavigation({ page })
+  const names = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
+  if (await page.getByRole('dialog').isVisible()) await page.keyboard.press('Escape')
+  return names
+}
+
 /** Signs out by the menu of the person. */
 export async function signOut({ page }: Pick<Visitor, 'page'>): Promise<void> {
   await openNavigation({ page })

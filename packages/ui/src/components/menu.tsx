@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useRef, useState } from 'preact/hooks'
 import { Open } from '../icons.js'
 import { Icon } from './icon.js'
 
@@ -8,6 +8,8 @@ const ROOM = 240
 
 /** Something to choose in a {@link Menu}: by what it is told of, what it shows and, for a link, where that leads. */
 export type MenuOption<T extends string> = readonly [option: T, shown: ComponentChildren, href?: string]
+
+const focus = (element: HTMLElement | null): void => element?.focus()
 
 /**
  * A button that opens a menu. Arrow keys move in it, Enter chooses, Esc closes it.
@@ -56,9 +58,6 @@ export function Menu<T extends string>({
     style.bottom = fits ? 'auto' : `${innerHeight - top}px`
   }
   const itemsOf = (): HTMLElement[] => [...list.current!.querySelectorAll<HTMLElement>('[role=menuitem]')]
-  useEffect(() => {
-    if (isOpen) itemsOf()[0]?.focus()
-  }, [isOpen])
   const move = (event: KeyboardEvent): void => {
     const items = itemsOf()
     const at = items.indexOf(document.activeElement as HTMLElement)
@@ -101,9 +100,10 @@ export function Menu<T extends string>({
         onKeyDown={move}
       >
         {isOpen &&
-          options.map(([option, shown, href]) => {
+          options.map(([option, shown, href], i) => {
             const item = {
               key: option,
+              ref: i === 0 ? focus : undefined,
               role: 'menuitem',
               tabIndex: -1,
               onClick: () => {
