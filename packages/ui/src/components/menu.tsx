@@ -103,7 +103,7 @@ export function Menu<T extends string>({
           options.map(([option, shown, href], i) => {
             const item = {
               key: option,
-              ref: i === 0 ? focus : undefined,
+              ref: i === 0 ? focus : null,
               role: 'menuitem',
               tabIndex: -1,
               onClick: () => {
