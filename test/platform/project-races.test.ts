@@ -27,7 +27,7 @@ const stores = [
 ]
 const LIMIT = 3
 /** Tasks of the project that is deleted while a process is killed. */
-const CHILDREN = thorough ? 10_000 : 1_000
+const CHILDREN = thorough ? 3_000 : 1_000
 
 describe.each(stores)('projects on $name', ({ needed, processes, create }) => {
   describe(`${processes} on one store`, needs(...needed), () => {
