@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { consoleSuite, pagesOf, signIn } from './console.js'
+import { consoleSuite, PASSWORD, pagesOf, signIn } from './console.js'
 
 consoleSuite(
   'the account at the console',
@@ -36,6 +36,25 @@ consoleSuite(
       expect((await person.client.get('/api/account')).role).toBe('developer')
     })
 
+    it('changes the password, and signs out everywhere else', async () => {
+      const { page, person, inspect } = given()
+      const send = async (current: string): Promise<void> => {
+        await page.getByLabel('Current password').fill(current)
+        await page.getByLabel('New password').fill('battery staple')
+        await page.getByRole('button', { name: 'Change password' }).click()
+      }
+      await send('a wrong password')
+      await page.getByText('The current password is wrong').waitFor()
+      await inspect('console-account-password')
+      await send(PASSWORD)
+      await page.getByText('Changed. You are signed in here only.').waitFor()
+      expect(await page.getByLabel('New password').inputValue()).toBe('')
+      await expect(person.client.get('/api/account')).rejects.toMatchObject({ status: 401 })
+      await page.reload()
+      await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
+      await person.client.signIn({ email: person.email, password: 'battery staple' })
+    })
+
     it('signs out everywhere else', async () => {
       const { page, person } = given()
       await page.getByRole('button', { name: 'Sign out elsewhere' }).click()
@@ -57,7 +76,7 @@ consoleSuite(
       await confirm.getByRole('button', { name: 'Delete account' }).click()
       await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
       expect((await user()).deleted_at).not.toBeNull()
-      await signIn(given(), person.email)
+      await signIn(given(), person.email, 'battery staple')
       await page.getByRole('alert').waitFor()
       await inspect('console-deleted')
     })

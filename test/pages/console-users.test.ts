@@ -2,6 +2,8 @@ import { createClient } from '@turnpike/client'
 import { expect, it } from 'vitest'
 import { consoleSuite, PASSWORD } from './console.js'
 
+const NEW_PASSWORD = 'battery staple'
+
 consoleSuite(
   'users at the console',
   (given) => {
@@ -52,6 +54,19 @@ consoleSuite(
       await page.getByRole('button', { name: email() }).waitFor()
     })
 
+    it('sets a password', async () => {
+      const { page, server } = given()
+      await openUser()
+      const dialog = page.getByRole('dialog', { name: email() })
+      await dialog.getByText('Password', { exact: true }).click()
+      await dialog.getByLabel('New password').fill(NEW_PASSWORD)
+      await dialog.getByRole('button', { name: 'Set password' }).click()
+      await dialog.getByText('Set. They are signed out everywhere.').waitFor()
+      await createClient({ baseUrl: server.url }).signIn({ email: email(), password: NEW_PASSWORD })
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    })
+
     it('changes the role and the names', async () => {
       const { page } = given()
       await openUser()
@@ -67,7 +82,7 @@ consoleSuite(
     it('shows what was granted to somebody who stepped down, and takes it back', async () => {
       const { page, server } = given()
       const client = createClient({ baseUrl: server.url })
-      await client.signIn({ email: email(), password: PASSWORD })
+      await client.signIn({ email: email(), password: NEW_PASSWORD })
       const take = (role: 'user' | 'developer') => client.patch('/api/account/role', { body: { role } })
       await take('user')
       await page.keyboard.press('Escape')
@@ -97,7 +112,7 @@ consoleSuite(
       const change = async (by: 'Add' | 'Set', fields: Record<string, string>): Promise<void> => {
         await dialog.getByRole('group', { name: 'What to do' }).getByRole('button', { name: by }).click()
         for (const [name, value] of Object.entries(fields)) await dialog.getByLabel(name).fill(value)
-        await dialog.locator('button.primary', { hasText: by }).click()
+        await dialog.locator('button.primary', { hasText: new RegExp(`^${by}$`) }).click()
       }
       await change('Set', { Credits: '100', 'Extra projects': '2' })
       await dialog.getByText('100 = 100,000 tokens').waitFor()

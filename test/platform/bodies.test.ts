@@ -39,6 +39,8 @@ const cases: Record<string, Case> = {
   'POST /api/auth': { inherited: { cookie: true }, empty: 400, takes: ['email', 'password', 'cookie'] },
   'PUT /api/auth': { inherited: {}, empty: 400, takes: ['refresh_token'] },
   'PATCH /api/account/role': { inherited: { role: 'user' }, empty: 400, takes: ['role'] },
+  'PUT /api/account/password': { inherited: {}, empty: 400, takes: ['current', 'password'] },
+  'PUT /api/users/{id}/password': { inherited: {}, empty: 400, takes: ['password'] },
   'POST /api/users': {
     inherited: { role: 'admin', firstName: 'Eve', username: 'eve' },
     empty: 400,
@@ -237,7 +239,7 @@ worldSuite('bodies', (world) => {
   /** The outcome of a good body, asked for once. */
   const cleanOf = async (route: string) => {
     const clean = await (cleans.get(route) ?? cleans.set(route, outcome(route, JSON.stringify)).get(route)!)
-    expect(clean.status).toBe(200)
+    expect([200, 204]).toContain(clean.status)
     return clean
   }
 

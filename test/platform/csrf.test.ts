@@ -54,6 +54,8 @@ worldSuite('threat 18: CSRF', (world) => {
     expect(statuses).toEqual({
       'DELETE /api/auth': Array(7).fill(403),
       'DELETE /api/account': Array(7).fill(403),
+      'PUT /api/account/password': Array(7).fill(403),
+      'PUT /api/users/{id}/password': Array(7).fill(403),
       'PATCH /api/account/role': Array(7).fill(403),
       'POST /api/users': Array(7).fill(403),
       'PATCH /api/users/{id}': Array(7).fill(403),

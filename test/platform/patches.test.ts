@@ -88,8 +88,8 @@ worldSuite('patches', (world) => {
 
   it('of a user, says where to go for what has no effect there', async () => {
     const wishes: [field: string, value: unknown, instead: string][] = [
-      ['password', 'correct horse battery', 'npm run -s users -- password EMAIL'],
-      ['password', null, 'setPassword'],
+      ['password', 'correct horse battery', 'PUT /api/users/{id}/password'],
+      ['password', null, 'PUT /api/users/{id}/password'],
       ['name', 'Ada', 'firstName'],
       ['creditCoins', 5, 'PATCH /api/users/{id}/balance'],
       ['credit_coins', 5, 'PATCH /api/users/{id}/balance'],

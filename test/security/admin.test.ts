@@ -77,6 +77,7 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
     'GET /api/users',
     'GET /api/users/{id}',
     'PATCH /api/users/{id}',
+    'PUT /api/users/{id}/password',
     'DELETE /api/users/{id}',
     'POST /api/users/{id}/restore',
     'GET /api/users/{id}/balance',

@@ -15,6 +15,7 @@ import {
   useAction,
   useData,
 } from '@turnpike/ui'
+import { OwnPassword } from './password.js'
 import type { User } from './turnpike.js'
 import { account, fullName, turnpike } from './turnpike.js'
 import { BYTES_PER_GB } from './units.js'
@@ -136,6 +137,7 @@ export function Account() {
           <Loaded data={limits}>{({ role: highest }) => <Role highest={highest} onChange={limits.again} />}</Loaded>
         </Panel>
       )}
+      <OwnPassword />
       <SignOutAndDelete />
     </Page>
   )

@@ -60,6 +60,7 @@ export interface Client {
   refresh(): Promise<SignedInUser | null>
   get: Send<'get'>
   post: Send<'post'>
+  put: Send<'put'>
   patch: Send<'patch'>
   delete: Send<'delete'>
   /** A page of a list or, without `limit` and `after`, all of it. */
@@ -181,6 +182,7 @@ export function createClient(options: ClientOptions = {}): Client {
     refresh: async () => session.renew(await session.token()),
     get: sendBy('get'),
     post: sendBy('post'),
+    put: sendBy('put'),
     patch: sendBy('patch'),
     delete: sendBy('delete'),
     async list<P extends ListPaths>(path: P, ...[given]: Options<'get', P>) {

@@ -5,7 +5,7 @@ import type { components, paths as PlatformPaths } from './api/platform.js'
 export type Paths = Omit<PlatformPaths, '/api/auth'> & GatewayPaths
 
 /** A method in the spelling of the OpenAPI documents. */
-export type Method = 'get' | 'post' | 'patch' | 'delete'
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 /** The schemas of the platform by name, such as `Schemas['Project']`. */
 export type Schemas = components['schemas']

@@ -16,6 +16,7 @@ import {
 } from './operations/conversation-routes.js'
 import { keysCreate, keysList, keysRevoke, keysRotate, keysUpdate, keysUsage } from './operations/keys.js'
 import { endUsersList, endUsersRemove, endUsersUpdate } from './operations/end-users.js'
+import { accountPassword, usersPassword } from './operations/passwords.js'
 import { projectsCreate, projectsGet, projectsList, projectsRemove, projectsUpdate } from './operations/projects.js'
 import { resultsGet, resultsList } from './operations/results.js'
 import { sessionsCreate, sessionsGet, sessionsList } from './operations/sessions.js'
@@ -59,6 +60,8 @@ export function platformRoutes(
           route('DELETE', '/api/auth', signOut(sessions), gone),
           route('GET', '/api/auth/session', browserSession(sessions)),
           route('GET', '/.well-known/jwks.json', jwks(sessions), ours),
+          route('PUT', '/api/account/password', accountPassword(sessions), gone),
+          route('PUT', '/api/users/{id}/password', usersPassword(users), gone),
         ]
       : []),
     route('GET', '/api/account', accountGet(users), ours),

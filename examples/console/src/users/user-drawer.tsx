@@ -13,6 +13,7 @@ import {
   useAction,
   useData,
 } from '@turnpike/ui'
+import { UserPassword } from '../password.js'
 import type { User } from '../turnpike.js'
 import { account, turnpike } from '../turnpike.js'
 import { Balance } from './balance.js'
@@ -57,6 +58,7 @@ function Details({ user, onChange }: { user: User; onChange: OnChange }) {
       </Form>
       <UserLimits user={user} onChange={onChange} />
       <Balance userId={user.id} isDeleted={false} />
+      <UserPassword user={user} />
       <UserFacts user={user} />
       <ErrorNotice error={remove.error} />
       <div class="row end">

@@ -41,6 +41,12 @@ export interface SessionIssuer {
    * @throws ApiError 400 for a password that is too short or too long
    */
   passwordEntry(userId: string, password: string): Promise<{ key: string[]; value: { hash: string } }>
+  /**
+   * Gives the caller a new password, and ends the other sign-ins.
+   * @returns the cookies to set: the sign-in gets another one
+   * @throws ApiError 403 where `current` is not the password, 429 after several failures, 400 and 503 as above
+   */
+  changePassword(who: Identified, passwords: { current: string; password: string }, head: Head): Promise<string[]>
   /** Gives a user a new password, and ends all sign-ins. @throws ApiError 400 as above */
   setPassword(userId: string, password: string, act?: Act): Promise<void>
   /** The keys that verify access tokens. */

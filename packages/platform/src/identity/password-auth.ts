@@ -26,6 +26,7 @@ import { hostCookie } from './host-cookie.js'
 import type { AuthSession, Identity, SessionIssuer } from './identity.js'
 import { bearer } from './identity.js'
 import type { PasswordAuthOptions } from './password-auth-options.js'
+import { passwordChecks } from './password-checks.js'
 import { scryptHasher } from './passwords.js'
 import { refreshTokens } from './refresh-tokens.js'
 import { masterSecrets } from './secrets.js'
@@ -82,6 +83,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     length: options.passwordLength ?? PASSWORD_LENGTH,
     queue: options.hashing ?? HASHING,
   })
+  const checks = passwordChecks({ kv, passwords, attempts, blocks, log, now })
   const session = hostCookie({ host: COOKIE, plain: PLAIN_COOKIE }, baseUrl, limits.idleDays)
   const cache = revocableCache<Known>(now)
 
@@ -148,22 +150,11 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
   const sessions: SessionIssuer = {
     async signIn({ email, password, cookie = false }, head) {
       if (cookie) requireSameOrigin(head, { baseUrl, trustedOrigins, unknown: true })
-      const name = emailId(email)
-      const { sources, subjects } = await attempts.of(name, head)
-      const verified = await passwords.verify({
-        email,
-        password,
-        sources,
-        check: () => blocks.check(subjects),
-        async failed(userId) {
-          await log.failed(name, userId, head.ip())
-          await blocks.failed(subjects)
-        },
-      })
+      const verified = await checks.verify(email, password, head)
       const logged = (signIn: SignIn) => log.of('sign-in', signIn, head.ip())
       const made = verified && (await store.create({ ...verified, withCookie: cookie, log: logged }))
       if (!made) throw unauthenticated('Invalid email or password')
-      const device = await attempts.succeeded(name, head)
+      const device = await attempts.succeeded(emailId(email), head)
       return {
         session: await sessionOf(made.signIn, verified.user.value),
         cookies: made.cookie === undefined ? [device] : [session.set(made.cookie), device],
@@ -219,7 +210,16 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       cache.revoke(({ who }) => who.userId === userId)
     },
 
-    passwordEntry: passwords.entry,
+    passwordEntry: (userId, password) => passwords.entry(userId, password),
+
+    async changePassword(who, { current, password }, head) {
+      const signIn = await own(who)
+      const user = await userOf(signIn)
+      if (!user?.email) throw unauthenticated()
+      await checks.change({ id: user.id, email: user.email }, { current, password }, head)
+      await signOut((await store.ofUser(user.id)).filter(({ id }) => id !== signIn.id))
+      return sessions.renewCookie(who)
+    },
 
     async setPassword(userId, password, act = {}) {
       const entry = await passwords.entry(userId, password)

@@ -42,12 +42,17 @@ export function storedPasswords(kv: KV, { hasher, length: { min, max }, queue, n
   return {
     /**
      * The entry of a password, to be written in the commit that makes its user.
-     * @throws ApiError 400 for a password that is too short or too long
+     * @param sources who shares its place in the queue; default administrators
+     * @throws ApiError 400 for a password that is too short or too long, 503 where the queue has no place
      */
-    async entry(userId: string, password: string): Promise<{ key: string[]; value: StoredPassword }> {
+    async entry(
+      userId: string,
+      password: string,
+      sources = NEW_PASSWORDS,
+    ): Promise<{ key: string[]; value: StoredPassword }> {
       const length = [...password].length
       if (length < min || length > max) throw invalid(`A password has ${min} to ${max} characters`)
-      return { key: passwordKey(userId), value: { hash: await hashing(NEW_PASSWORDS, () => hasher.hash(password)) } }
+      return { key: passwordKey(userId), value: { hash: await hashing(sources, () => hasher.hash(password)) } }
     },
 
     /**

@@ -4,10 +4,13 @@ import type { SessionIssuer } from '../identity/identity.js'
 import { operation } from '../operation.js'
 import { AuthSession, BrowserSession } from '../schemas.js'
 
-/** The body of POST /api/auth. Lengths are bounded, so that nobody has long texts hashed. */
+/** A password as somebody sends it. Its length is bounded, so that nobody has long texts hashed. */
+export const Password = v.pipe(v.string(), v.minLength(1), v.maxLength(1_024))
+
+/** The body of POST /api/auth. */
 export const SignIn = v.object({
   email: v.pipe(v.string(), v.minLength(1), v.maxLength(254)),
-  password: v.pipe(v.string(), v.minLength(1), v.maxLength(1_024)),
+  password: Password,
   /** True sets the session cookie as well. */
   cookie: v.nullish(v.boolean()),
 })

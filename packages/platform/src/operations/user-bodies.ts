@@ -64,5 +64,5 @@ export const elsewhere = {
 /** Those of PATCH /api/users/{id}. */
 export const elsewhereThanPatch = {
   ...elsewhere,
-  password: 'cannot be changed here: run `npm run -s users -- password EMAIL`, or call operations.users.setPassword',
+  password: 'is changed by PUT /api/users/{id}/password',
 }

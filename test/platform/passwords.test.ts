@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest'
+import type { SignedIn } from './world.js'
+import { PASSWORD, worldSuite } from './world.js'
+
+const NEW = 'battery staple'
+
+worldSuite('passwords', (world) => {
+  const signIn = async (email: string, password: string): Promise<number> =>
+    (await world().ask('POST', '/api/auth', { body: { email, password } })).status
+  const change = (as: SignedIn, body: object, headers: Record<string, string> = {}) =>
+    world().ask<{ error?: string }>('PUT', '/api/account/password', { as, body, headers })
+  const isSignedIn = async (as: SignedIn): Promise<boolean> =>
+    (await world().ask('GET', '/api/account', { as })).status === 200
+  const log = async (as: SignedIn, target: string) => {
+    const { body } = await world().ask<{ data: { action: string; actor: string; target: string }[] }>(
+      'GET',
+      '/admin/audit?limit=100',
+      { as },
+    )
+    return body.data.filter((entry) => entry.action === 'user.password' && entry.target === target)
+  }
+
+  it('are changed by their users, who stay signed in here and nowhere else', async () => {
+    const admin = await world().signedIn('admin')
+    const ada = await world().signedIn('user', true)
+    const elsewhere = await world().ask<{ access_token: string }>('POST', '/api/auth', {
+      body: { email: ada.email, password: PASSWORD },
+    })
+    const there = { ...ada, access: elsewhere.body.access_token }
+    const reply = await change(ada, { current: PASSWORD, password: NEW })
+    expect(reply.status).toBe(204)
+    // The cookie of before may have been seen by somebody who knew the password.
+    expect(reply.headers.get('set-cookie')).toMatch(/session=/)
+    const byCookie = (cookie: string) => world().ask('GET', '/api/account', { headers: { cookie } })
+    expect((await byCookie(ada.cookie!)).status).toBe(401)
+    expect((await byCookie(reply.headers.get('set-cookie')!.split(';')[0]!)).status).toBe(200)
+    expect([await isSignedIn(ada), await isSignedIn(there)]).toEqual([true, false])
+    expect([await signIn(ada.email, PASSWORD), await signIn(ada.email, NEW)]).toEqual([401, 200])
+    expect(await log(admin, ada.id)).toMatchObject([{ actor: ada.id }])
+  })
+
+  it('are refused where they are too short or too long, or the current one is wrong', async () => {
+    const ada = await world().signedIn()
+    for (const password of ['short', 'x'.repeat(257)])
+      expect((await change(ada, { current: PASSWORD, password })).body.error).toContain('8 to 256 characters')
+    const wrong = await change(ada, { current: NEW, password: NEW })
+    expect([wrong.status, wrong.body]).toEqual([403, { error: 'The current password is wrong' }])
+    expect(await signIn(ada.email, PASSWORD)).toBe(200)
+  })
+
+  it('threat 107: a stolen session by which the password is guessed, or the owner locked out, is refused like sign-ins', async () => {
+    const ada = await world().signedIn()
+    const statuses: number[] = []
+    for (let i = 0; i < 6; i++) statuses.push((await change(ada, { current: `guess ${i}`, password: NEW })).status)
+    statuses.push((await change(ada, { current: PASSWORD, password: NEW })).status)
+    expect(statuses).toEqual([403, 403, 403, 403, 403, 429, 429])
+    expect((await change(ada, { password: NEW })).status).toBe(400)
+  })
+
+  it('are changed once where two change them at a time', async () => {
+    const ada = await world().signedIn()
+    const both = await Promise.all(
+      ['the first one', 'the second one'].map((password) => change(ada, { current: PASSWORD, password })),
+    )
+    expect(both.map(({ status }) => status).toSorted()).toEqual([204, 403])
+    const works = await Promise.all(['the first one', 'the second one'].map((one) => signIn(ada.email, one)))
+    expect(works).toEqual(both.map(({ status }) => (status === 204 ? 200 : 401)))
+  })
+
+  it('are set by administrators, which ends all sign-ins', async () => {
+    const [admin, ada] = [await world().signedIn('admin'), await world().signedIn('user', true)]
+    const set = (id: string, password: string) =>
+      world().ask<{ error?: string }>('PUT', `/api/users/${id}/password`, { as: admin, body: { password } })
+    expect((await set(ada.id, 'short')).status).toBe(400)
+    expect((await set('nobody', NEW)).status).toBe(404)
+    expect((await set(ada.id, NEW)).status).toBe(204)
+    expect(await isSignedIn(ada)).toBe(false)
+    expect([await signIn(ada.email, PASSWORD), await signIn(ada.email, NEW)]).toEqual([401, 200])
+    expect(await log(admin, ada.id)).toMatchObject([{ actor: admin.id }])
+    const patched = await world().ask<{ error: string }>('PATCH', `/api/users/${ada.id}`, {
+      as: admin,
+      body: { password: NEW },
+    })
+    expect([patched.status, patched.body.error]).toEqual([400, 'password: is changed by PUT /api/users/{id}/password'])
+  })
+})
