@@ -1,3 +1,4 @@
+import { uuidv7 } from '@turnpike/core/internal'
 import { expect, it } from 'vitest'
 import { newProject, newTask, patchTask } from './work.js'
 import { worldSuite } from './world.js'
@@ -54,6 +55,26 @@ worldSuite(
       expect(together.filter((one) => one === 429)).toHaveLength(20 - answered)
       expect(answered).toBeGreaterThan(0)
       expect(answered).toBeLessThanOrEqual(16)
+    })
+
+    it('threat 94: a page of a list whose filter no task passes, which counts by what was read for it', async () => {
+      await world().advance(60_000)
+      const ada = await world().signedIn()
+      const { id } = await newProject(world(), ada)
+      const entry = { project_id: id, assigned_agent_id: 1 }
+      await Promise.all(
+        Array.from({ length: 2_500 }, (_, i) =>
+          world().call('set', ['user-tasks', ada.id, 'scheduled', uuidv7(i + 1)], entry),
+        ),
+      )
+      // 2,500 entries count as two more.
+      for (const filter of ['assignedAgentId=9', `projectId=${id}&assignedAgentId=9`]) {
+        await world().advance(60_000)
+        let count = 0
+        const page = `/api/tasks?${filter}&limit=1`
+        while ((await world().ask('GET', page, { as: ada })).status === 200) count++
+        expect([filter, count]).toEqual([filter, 7])
+      }
     })
 
     it('threat 47: a store that one user fills, by requests without a user, which count by their address', async () => {

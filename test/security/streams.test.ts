@@ -95,6 +95,27 @@ describe(`threat 10: an upstream that sends without end, on ${runtime}`, () => {
     expectCutOff({ model, stream: false }, { data: piece, times: 200, most: ANSWER }),
   )
 
+  it('threat 95: keeps nobody waiting with events that say nothing, as fast as they are read', async () => {
+    const events = Buffer.from('event: ping\ndata: {"type": "ping"}\n\n'.repeat(2_000))
+    let end = (): void => undefined
+    act = async (response) => {
+      end = () => void response.destroy()
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      await pour(response, events, Infinity)
+    }
+    const answer = ask('claude-sonnet-4-5', true)
+    const takenBetween: number[] = []
+    for (let i = 0; i < 15; i++) {
+      taken = 0
+      await isAlive()
+      takenBetween.push(taken)
+    }
+    end()
+    expect((await answer).status).toBe(502)
+    const [median] = takenBetween.toSorted((a, b) => a - b).slice(7)
+    expect(median).toBeLessThan(MiB)
+  })
+
   it('is not read faster than its client reads', async () => {
     taken = 0
     let ended = false

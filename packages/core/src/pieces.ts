@@ -1,3 +1,5 @@
+import { nextTurn } from './microtask.js'
+
 /** Called with what an async iterator's `next` would resolve with. */
 export type OnResult<T> = (result: IteratorResult<T, undefined>) => void
 
@@ -38,3 +40,29 @@ export const readerOf = <T>(iterator: AsyncIterator<T, undefined>): Read<T> =>
     ? iterator.read
     : // An async function turns a synchronous throw of `next` into a rejection.
       (onResult, onError) => void (async () => iterator.next())().then(onResult, onError)
+
+/** Bytes of a body that are worked on in one turn of the event loop. */
+const TURN_BYTES = 64 * 1024
+
+/**
+ * The same reader, which lets other requests have their turn after every 64 KiB. Node reads megabytes of a socket in one turn, however long the work
+ * on each piece takes.
+ */
+export function inTurns(read: Read<Uint8Array>): Read<Uint8Array> {
+  let bytes = 0
+  let onResult!: OnResult<Uint8Array>
+  let onError!: OnError
+  // Made once, and not for each piece (docs/decisions/018).
+  const onPiece: OnResult<Uint8Array> = (result) => {
+    if (!result.done) bytes += result.value.length
+    onResult(result)
+  }
+  const readOn = (): void => read(onPiece, onError)
+  return (toResult, toError) => {
+    onResult = toResult
+    onError = toError
+    if (bytes < TURN_BYTES) return readOn()
+    bytes = 0
+    void nextTurn().then(readOn)
+  }
+}

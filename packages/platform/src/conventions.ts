@@ -198,8 +198,8 @@ export const USAGE_PERIOD_HOURS = 168
 export const USAGE_ROWS = 500
 export const USAGE_SERIES = 8
 
-/** Not shown: characters that a sum of an hour counts as where it is read for a short answer. */
-export const COUNTER_CHARACTERS = 128
+/** Not shown: characters that a small entry, such as a sum of an hour or one of an index, counts as where it is read for a short answer. */
+export const ENTRY_CHARACTERS = 128
 
 /** "Maximum request body size: not shown": bytes of the body of a sign-in or a refresh, which anybody may send. */
 export const AUTH_BODY_LIMIT = 16 * 1024

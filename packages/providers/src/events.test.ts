@@ -157,6 +157,17 @@ describe('decodeStream', () => {
     expect(await datas(...Array<string>(1_000).fill(': ping\n\n'), 'data: 1\n\n')).toEqual(['1'])
   })
 
+  it.each([': ping\n\n', 'data: 1\n\n', 'data: 1\n'])(
+    'lets others have their turn while %j come without end',
+    async (text) => {
+      const { iterable, state } = body(Array<string>(1_000).fill(text.repeat(500)))
+      let takenThen = Infinity
+      setImmediate(() => (takenThen = state.taken))
+      for await (const _ of readEvents(iterable, 'openai', Infinity));
+      expect(takenThen).toBeLessThan(20)
+    },
+  )
+
   it('joins characters that are split across reads', async () => {
     const bytes = utf8.encode('data: "ü€😀"\n\n')
     expect(await datas(...Array.from(bytes, (_, i) => bytes.subarray(i, i + 1)))).toEqual(['"ü€😀"'])

@@ -1,6 +1,6 @@
 import type { OnError, OnResult, Read } from '@turnpike/core/internal'
 import { UpstreamError } from '@turnpike/core'
-import { Pieces, readerOf } from '@turnpike/core/internal'
+import { inTurns, Pieces, readerOf } from '@turnpike/core/internal'
 import { createParser } from 'eventsource-parser'
 import type { StreamDecoder, UpstreamEvent } from './adapter.js'
 import { malformed, tooLarge, truncated } from './failures.js'
@@ -149,7 +149,7 @@ export function decodeStream<Item>(
   const parser = eventParser(limit)
   const decode = pieceDecoder()
   const pieces = body[Symbol.asyncIterator]()
-  const readPiece = readerOf(pieces)
+  const readPiece = inTurns(readerOf(pieces))
   /** True until the body has ended or was closed. */
   let open = true
   let ended = false

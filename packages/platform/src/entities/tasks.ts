@@ -129,20 +129,25 @@ export async function listInProject<T>(
   return part
 }
 
-/** The tasks of a user, newest first: of a project, or of all. @throws ApiError 404 where there is no such project of the user */
+/**
+ * The tasks of a user, newest first: of a project, or of all.
+ * @param onRead as of {@link listUserTasks}
+ * @throws ApiError 404 where there is no such project of the user
+ */
 export async function listTasks(
   kv: KV,
   userId: string,
   { project_id, ...filter }: TaskFilter,
-  page: Paging = {},
+  page: Paging,
+  onRead: Parameters<typeof listUserTasks>[4],
 ): Promise<Page<Task>> {
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   const { items, next } =
     project_id === undefined
-      ? await listUserTasks<StoredTask>(kv, userId, filter, page)
+      ? await listUserTasks<StoredTask>(kv, userId, filter, page, onRead)
       : await listInProject(kv, userId, project_id, (id) =>
           isFiltered
-            ? listUserTasks<StoredTask>(kv, userId, { ...filter, project_id: id }, page)
+            ? listUserTasks<StoredTask>(kv, userId, { ...filter, project_id: id }, page, onRead)
             : newestFirst<StoredTask>(kv, inProject(id, 'task'), page),
         )
   return { items: items.map(taskView), next }

@@ -1,6 +1,6 @@
 /** The tasks of all projects of a user, by their status. @module */
 import type { KV } from '@turnpike/core'
-import { nextTurn, PAGE_SIZE, pageBelow } from '@turnpike/core/internal'
+import { MAX_PAGE_SIZE, nextTurn, PAGE_SIZE, pageBelow } from '@turnpike/core/internal'
 import type { Task } from '../schemas.js'
 import { TaskStatus } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
@@ -16,32 +16,39 @@ export interface TaskFilter {
 
 /**
  * The tasks of a user, newest first.
+ * @param onRead given how many entries of the index were read for it
  * @throws ApiError 400 for an `after` that is no id
  */
 export async function listUserTasks<T extends Task>(
   kv: KV,
   userId: string,
   { status, assigned_agent_id, project_id }: TaskFilter,
-  { after: first, limit = PAGE_SIZE }: Paging = {},
+  { after: first, limit = PAGE_SIZE }: Paging,
+  onRead: (entries: number) => Promise<void> | void,
 ): Promise<Page<T>> {
   const statuses = status === undefined ? TaskStatus.options : [status]
   const isWanted = ({ value }: { value: Indexed }): boolean =>
     (project_id === undefined || value.project_id === project_id) &&
     (assigned_agent_id === undefined || value.assigned_agent_id === assigned_agent_id)
 
+  // More each time that none is wanted: else a page of one would take as many reads as there are tasks.
+  let size = limit
+  let entries = 0
   for (let after = first; ;) {
     const pages = await Promise.all(
-      statuses.map((one) => pageBelow<Indexed>(kv, ['user-tasks', userId, one], { after, limit, reverse: true })),
+      statuses.map((one) => pageBelow<Indexed>(kv, ['user-tasks', userId, one], { after, limit: size, reverse: true })),
     )
     const ids = pages
       .flatMap(({ items }) => items.map(({ key, value }) => ({ id: key.at(-1)!, value })))
       .toSorted((a, b) => (a.id < b.id ? 1 : -1))
-    const read = ids.slice(0, limit)
+    entries += ids.length
+    const read = ids.slice(0, size)
     const wanted = read.filter(isWanted)
-    const isCut = ids.length > limit || pages.some(({ next }) => next !== undefined)
+    const isCut = ids.length > size || pages.some(({ next }) => next !== undefined)
     if (wanted.length > 0 || !isCut) {
+      await onRead(entries)
       const found = await kv.getMany<T>(
-        wanted.map(({ id, value }) => inProject(value.project_id, 'task', id)),
+        wanted.slice(0, limit).map(({ id, value }) => inProject(value.project_id, 'task', id)),
         { page: true },
       )
       // One may have been changed since its id was read.
@@ -50,6 +57,7 @@ export async function listUserTasks<T extends Task>(
       return isCut || found.length < wanted.length ? { items, next: last!.id } : { items }
     }
     after = read.at(-1)!.id
+    size = Math.min(2 * size, MAX_PAGE_SIZE)
     // A store in memory never waits.
     await nextTurn()
   }

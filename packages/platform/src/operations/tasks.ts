@@ -1,6 +1,7 @@
 import { content, jsonArray, Paging, requireMatch, whole } from '@turnpike/http'
 import * as v from 'valibot'
 import { charactersOf } from '../characters.js'
+import { ENTRY_CHARACTERS } from '../conventions.js'
 import type { Paging as PagingInput } from '../entities/pages.js'
 import { tasksVersion } from '../entities/projects.js'
 import type { NewTask as TaskInput, TaskChange } from '../entities/tasks.js'
@@ -47,7 +48,8 @@ export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: 
       })
     },
     /** The tasks of a user, newest first: of a project, or of all. @throws ApiError 404 where there is no such project of the user */
-    list: (userId: string, filter: TaskFilter = {}, page?: PagingInput) => listTasks(kv, userId, filter, page),
+    list: (userId: string, filter: TaskFilter = {}, page: PagingInput = {}) =>
+      listTasks(kv, userId, filter, page, (entries) => countRead(userId, entries * ENTRY_CHARACTERS)),
     /** The version of the tasks of all projects; null where there was never one. */
     version: (userId: string) => tasksVersion(kv, userId),
     /** @throws ApiError 404 */

@@ -2,7 +2,7 @@ import type { PageOptions, PartOf, UsagePart, UsageTotals } from '@turnpike/core
 import { CALLS_AT_ONCE, hourOf, invalid, MAX_PAGE_SIZE, namesOf, nextTurn } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { charactersOf } from '../characters.js'
-import { COUNTER_CHARACTERS, USAGE_HOURS, USAGE_PERIOD_HOURS, USAGE_ROWS, USAGE_SERIES } from '../conventions.js'
+import { ENTRY_CHARACTERS, USAGE_HOURS, USAGE_PERIOD_HOURS, USAGE_ROWS, USAGE_SERIES } from '../conventions.js'
 import { conversationNames } from '../entities/conversations.js'
 import { taskNames } from '../entities/tasks.js'
 import { operation } from '../operation.js'
@@ -95,7 +95,7 @@ export function usageOperations({ kv, keys, ledger, countRead, now }: Parts) {
         ledger.hours('user', userId, from),
         by === 'key' ? keyParts(userId, from, to) : ledger.parts(userId, by satisfies PartOf, from, to),
       ])
-      await countRead(userId, (all.length + parts.length) * COUNTER_CHARACTERS)
+      await countRead(userId, (all.length + parts.length) * ENTRY_CHARACTERS)
       const hours = new Map<string, UsageTotals>()
       for (const { hour, totals } of all) if (hour <= last && totals.requests > 0) addHour(hours, hour, totals)
       const rows = rowsOf(parts)

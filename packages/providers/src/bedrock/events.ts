@@ -1,5 +1,5 @@
 import type { Read } from '@turnpike/core/internal'
-import { concat, fromBase64, Pieces, readerOf } from '@turnpike/core/internal'
+import { concat, fromBase64, inTurns, Pieces, readerOf } from '@turnpike/core/internal'
 import { parseJson } from '../json.js'
 import type { Transport, TransportResponse } from '../transport.js'
 import type { Frame } from './event-stream.js'
@@ -33,7 +33,7 @@ const END = utf8.encode('\n\n')
 /** A body of frames as server-sent events, one piece for each. A frame that is wrong or cut breaks it off. */
 function toEvents(body: TransportResponse['body']): Pieces<Uint8Array> {
   const source = body[Symbol.asyncIterator]()
-  const readPiece = readerOf(source)
+  const readPiece = inTurns(readerOf(source))
   const frames = frameReader()
   const read: Read<Uint8Array> = (onResult, onError) =>
     readPiece((result) => {
