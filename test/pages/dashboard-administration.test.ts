@@ -56,10 +56,8 @@ describe('groups, prices, the audit log and the server at the dashboard', needs(
     await button('Save').press('Enter')
     await said('The group quick is changed.')
     expect(await modelsOf('quick')).toEqual(['openai/gpt-4.1-nano', 'openai/gpt-4o-mini'])
-    expect(await page.getByRole('list', { name: 'Models of quick' }).getByRole('listitem').allTextContents()).toEqual([
-      'openai/gpt-4.1-nano',
-      'openai/gpt-4o-mini',
-    ])
+    const listed = page.getByRole('list', { name: 'Models of quick' }).getByRole('listitem')
+    await expect.poll(() => listed.allTextContents()).toEqual(await modelsOf('quick'))
     await button('fast').click()
     await page.getByRole('dialog', { name: 'fast' }).getByText('is changed there').waitFor()
     await page.keyboard.press('Escape')
@@ -71,6 +69,7 @@ describe('groups, prices, the audit log and the server at the dashboard', needs(
 
     await goTo(page, 'Pricing')
     const row = page.getByRole('row').filter({ has: button('gpt-4.1-nano') })
+    await row.waitFor()
     const price = await row.getByRole('cell').allTextContents()
     await row.getByRole('button').click()
     const drawer = page.getByRole('dialog', { name: 'openai/gpt-4.1-nano' })
