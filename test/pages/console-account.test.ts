@@ -36,6 +36,55 @@ consoleSuite(
       expect((await person.client.get('/api/account')).role).toBe('developer')
     })
 
+    it('makes a token for a program, shows it once, and revokes it after a question', async () => {
+      const { page, server, person, inspect, said } = given()
+      const statusOf = async (token: string): Promise<number> =>
+        (await fetch(`${server.url}/api/tasks`, { headers: { authorization: `Bearer ${token}` } })).status
+      await page.getByText('No token yet').waitFor()
+      await page.getByLabel('A request with a token').getByText('/api/tasks -H "Authorization: Bearer tpt-…"').waitFor()
+      await inspect('console-tokens-empty')
+      await page.keyboard.press('n')
+      const making = page.getByRole('dialog', { name: 'New token' })
+      await making.getByLabel('Name').fill('my <b>worker</b>')
+      await making.getByLabel('Name').press('Enter')
+      await making.getByText('Choose at least one scope.').waitFor()
+      await making.getByLabel('Tasks and results').selectOption('Read and change')
+      await making.getByLabel('Models').selectOption('List and ask')
+      await making.getByLabel('End').fill('2020-01-31T08:00')
+      await making.getByRole('button', { name: 'Make token' }).click()
+      await page.locator('[name=expiresAt]:focus').fill('2030-01-31T08:00')
+      await inspect('console-new-token')
+      await making.getByRole('button', { name: 'Make token' }).click()
+      await said('shown this once')
+      const token = (await page.getByLabel('The token').textContent())!
+      await page.locator('.notice').getByRole('button', { name: 'Copy' }).first().click()
+      await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(token)
+      expect(await person.client.get('/api/tokens')).toMatchObject([
+        {
+          name: 'my <b>worker</b>',
+          scopes: ['tasks:write', 'gateway:write'],
+          expires_at: new Date('2030-01-31T08:00').toISOString(),
+        },
+      ])
+      expect(await statusOf(token)).toBe(200)
+      await inspect('console-token-made')
+      await page.getByRole('button', { name: 'I have copied it' }).click()
+      await page.getByLabel('The token').waitFor({ state: 'detached' })
+      expect(await page.content()).not.toContain(token)
+
+      await page.getByRole('row', { name: 'tasks:write, gateway:write' }).getByRole('button').press('Enter')
+      await page.getByRole('button', { name: 'Revoke' }).press('Enter')
+      await inspect('console-revoke-token')
+      const question = page.getByRole('dialog', { name: 'Revoke the token?' })
+      await question.getByRole('button', { name: 'Cancel' }).press('Enter')
+      expect(await statusOf(token)).toBe(200)
+      await page.getByRole('button', { name: 'Revoke' }).press('Enter')
+      await question.getByRole('button', { name: 'Revoke' }).press('Enter')
+      await said('my <b>worker</b> is revoked.')
+      await page.getByText('No token yet').waitFor()
+      expect(await statusOf(token)).toBe(401)
+    })
+
     it('changes the password, and signs out everywhere else', async () => {
       const { page, person, inspect } = given()
       const send = async (current: string): Promise<void> => {

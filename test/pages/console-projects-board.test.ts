@@ -47,6 +47,13 @@ consoleSuite(
       await page.getByRole('button', { name: 'Undo' }).click()
       await column(given(), 'Scheduled').getByRole('link', { name: 'Headline' }).waitFor()
       await inspect('console-board')
+      // On a phone, the columns to choose stay below the bar when the page is scrolled.
+      const window = page.viewportSize()!
+      await page.setViewportSize({ width: 390, height: 300 })
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+      const edges = '[".top", ".column-switch"].map((part) => document.querySelector(part).getBoundingClientRect())'
+      await expect.poll(() => page.evaluate(`(([bar, columns]) => columns.top - bar.bottom)(${edges})`)).toBe(0)
+      await page.setViewportSize(window)
     })
 
     it('shows some tasks, or all as a list, by its address', async () => {

@@ -33,7 +33,10 @@ consoleSuite('the frame of the console', (given) => {
     const { page, person, open, inspect } = given()
     const { keyboard } = page
     const { id } = await person.client.post('/api/projects', { body: { name: 'Website' } })
-    await person.client.post('/api/tasks', { body: { projectId: id, title: 'Headline' } })
+    const newTask = (title: string) => person.client.post('/api/tasks', { body: { projectId: id, title } })
+    await newTask('Headline')
+    // More than are read at first, and more that fit than are shown.
+    await Promise.all(Array.from({ length: 110 }, (_, i) => newTask(`Headline ${i}`)))
     await open('/projects', 'Projects')
     await page.reload()
     await page.getByRole('link', { name: 'Website' }).waitFor()
@@ -54,8 +57,8 @@ consoleSuite('the frame of the console', (given) => {
     await page.evaluate('localStorage.removeItem("shortcuts")')
 
     await keyboard.press('Control+k')
-    await keyboard.type('headl')
-    await page.getByRole('option', { name: 'Headline', selected: true }).waitFor()
+    await keyboard.type('headline')
+    await page.getByRole('option', { name: 'Headline Website', exact: true, selected: true }).waitFor()
     await inspect('console-search')
     await keyboard.press('Enter')
     await page.getByRole('dialog', { name: 'Headline' }).waitFor()
@@ -74,6 +77,19 @@ consoleSuite('the frame of the console', (given) => {
     await page.getByRole('group', { name: 'Recent' }).getByRole('option', { name: 'Headline' }).waitFor()
     await keyboard.type('nothing like this')
     await page.getByText('Nothing is called that.').waitFor()
+    // A list that does not end.
+    const file = { id: 'x', display_name: 'A file', mime_type: 'text/plain' }
+    await page.route('**/api/user-files?*', (route) =>
+      route.fulfill({
+        json: Array.from({ length: 500 }, () => file),
+        headers: { link: '</api/user-files?after=x>; rel="next"' },
+      }),
+    )
+    await keyboard.press('Escape')
+    await keyboard.press('Control+k')
+    await keyboard.type('some file')
+    await page.getByText('Nothing is called that. Only the newest 2,000 files were searched.').waitFor()
+    await page.unroute('**/api/user-files?*')
     await search.fill('new key')
     await page.getByRole('option', { name: 'New key', selected: true }).waitFor()
     await keyboard.press('Enter')

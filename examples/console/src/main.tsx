@@ -6,7 +6,6 @@ import type { Entry } from '@turnpike/ui'
 import { entryAt, ErrorNotice, goTo, icons, lazy, route, Shell, useAction } from '@turnpike/ui'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { Account } from './account.js'
 import './kept.js'
 import { PersonMenu } from './shell/person-menu.js'
 import { ProjectSwitcher } from './shell/project-switcher.js'
@@ -68,7 +67,14 @@ const entries: readonly OwnEntry[] = [
     keys: 'g k',
     roles: ['developer', 'admin'],
   },
-  { path: '/account', name: 'Account', icon: icons.Account, page: Account, keys: 'g m', unlisted: true },
+  {
+    path: '/account',
+    name: 'Account',
+    icon: icons.Account,
+    page: lazy(async () => (await import('./account/account.js')).Account),
+    keys: 'g m',
+    unlisted: true,
+  },
   ...[
     ...adminPages,
     {

@@ -61,9 +61,14 @@ export function localTime(iso: string): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
+/** The end in the field `expiresAt`, as a time of ISO 8601; null = none. */
+export function endIn(fields: FormData): string | null {
+  const end = textOf(fields, 'expiresAt')
+  return end === '' ? null : new Date(end).toISOString()
+}
+
 /** The body that a form of a key says; null = no such limit. */
 export function keyIn(fields: FormData) {
-  const end = textOf(fields, 'expiresAt')
   // What was added, and last what is still being typed.
   const chosen = fields.getAll('models').map(String)
   const models = [...new Set([...chosen.slice(0, -1), ...modelsIn(chosen.at(-1) ?? '')])]
@@ -79,7 +84,7 @@ export function keyIn(fields: FormData) {
     models: models.length > 0 ? models : null,
     budget: budgetIn(fields),
     endUsers: fields.has('endUsers') ? rulesOf(rules) : null,
-    expiresAt: end === '' ? null : new Date(end).toISOString(),
+    expiresAt: endIn(fields),
   }
 }
 

@@ -1,4 +1,5 @@
-import { Announcement, Code, Dialog, Form, inShell, KeyFields, keyIn, time, useAction } from '@turnpike/ui'
+import { Dialog, Form, inShell, KeyFields, keyIn, time, useAction } from '@turnpike/ui'
+import { ShownOnce } from '../shown-once.js'
 import { turnpike } from '../turnpike.js'
 import type { Key } from './keys.js'
 
@@ -51,21 +52,9 @@ export const NewKeyNotice = ({
   model: string
   onDone: () => void
 }) => (
-  <Announcement tone="warn">
-    <p>
-      <strong class="break">{key.name}</strong> is {oldUntil === undefined ? 'made' : 'rotated'}. Copy the{' '}
-      {oldUntil === undefined ? '' : 'new '}key now: it is shown this once, and nobody can look it up later.{' '}
-      {oldUntil !== undefined && untilWhen(oldUntil)}
-    </p>
-    <Code text={key.key!} label="The key" />
-    <details>
-      <summary>A first request</summary>
-      <Code text={curl(key.key!, model)} label="A first request" />
-    </details>
-    <div>
-      <button type="button" onClick={onDone}>
-        I have copied it
-      </button>
-    </div>
-  </Announcement>
+  <ShownOnce label="The key" value={key.key!} request={curl(key.key!, model)} onDone={onDone}>
+    <strong class="break">{key.name}</strong> is {oldUntil === undefined ? 'made' : 'rotated'}. Copy the{' '}
+    {oldUntil === undefined ? '' : 'new '}key now: it is shown this once, and nobody can look it up later.{' '}
+    {oldUntil !== undefined && untilWhen(oldUntil)}
+  </ShownOnce>
 )

@@ -1,5 +1,5 @@
 import type { Entry } from '@turnpike/ui'
-import { best, Icon, icons, linkTo, nextTheme, theme, themeIcons, themeNames } from '@turnpike/ui'
+import { best, count, Icon, icons, linkTo, nextTheme, rank, theme, themeIcons, themeNames } from '@turnpike/ui'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { User } from '../turnpike.js'
 import { signOut } from '../turnpike.js'
@@ -11,13 +11,12 @@ import { useLists } from './use-lists.js'
 /** How many of each group are shown. */
 const MOST = 5
 
-const textOf = ({ name, detail = '' }: Target): string => `${name} ${detail}`
-
 /** What can be done from everywhere. */
 const actionsOf = ({ role }: User, shown: string | undefined): Target[] => [
   { name: 'New project', icon: icons.New, link: linkTo('/projects', { new: 1 }) },
   ...(shown === undefined ? [] : [{ name: 'New task', icon: icons.New, link: linkTo(shown, { new: 1 }) }]),
   ...(role === 'user' ? [] : [{ name: 'New key', icon: icons.New, link: linkTo('/keys', { new: 1 }) }]),
+  { name: 'New token', icon: icons.New, link: linkTo('/account', { new: 1 }) },
   ...(role === 'admin' ? [{ name: 'New user', icon: icons.New, link: linkTo('/admin/users', { new: 1 }) }] : []),
   {
     name: `Change to ${themeNames[nextTheme[theme.value]].toLowerCase()}`,
@@ -32,11 +31,16 @@ interface Group {
   targets: readonly Target[]
 }
 
-/** All that is found, by group. */
-function useGroups(user: User, pages: readonly Entry[], wanted: string): { groups: Group[]; isReading: boolean } {
-  const found = (targets: readonly Target[], most = MOST) => best(wanted, targets, textOf, most)
+/** All that is found, by group, and the lists that were read in part without it. */
+function useGroups(
+  user: User,
+  pages: readonly Entry[],
+  wanted: string,
+): { groups: Group[]; isReading: boolean; cut: Group[] } {
+  const found = (targets: readonly Target[], most = MOST) => best(wanted, targets, most)
+  const isFound = (targets: readonly Target[]) => targets.some(({ name }) => rank(wanted, name) === 0)
   const sources = sourcesOf(user)
-  const { lists, isReading } = useLists(user, sources, wanted, (targets) => found(targets).length === MOST)
+  const { lists, isReading } = useLists(user, sources, wanted, isFound)
   const text = wanted.trim()
   const recent = recentOnes()
     .filter(({ link }) => link !== location.hash)
@@ -67,8 +71,16 @@ function useGroups(user: User, pages: readonly Entry[], wanted: string): { group
         { name: `Requests with “${text}”`, icon: icons.Requests, link: linkTo('/admin/requests', { filter: text }) },
       ],
     })
-  return { groups: groups.filter(({ targets }) => targets.length > 0), isReading }
+  const cut = sources.flatMap(({ name }) => {
+    const { items = [], next } = lists[name] ?? {}
+    return text === '' || next === undefined || isFound(items) ? [] : { name, targets: items }
+  })
+  return { groups: groups.filter(({ targets }) => targets.length > 0), isReading, cut }
 }
+
+/** How far lists were searched. */
+const onlyNewest = (lists: readonly Group[]): string =>
+  `Only the newest ${lists.map(({ name, targets }) => `${count(targets.length)} ${name.toLowerCase()}`).join(', ')} were searched.`
 
 /** Finds pages, things and actions by what is typed: a combobox over a list. Arrow keys choose, Enter opens, Esc closes. */
 export function Palette({ user, pages, onClose }: { user: User; pages: readonly Entry[]; onClose: () => void }) {
@@ -76,7 +88,7 @@ export function Palette({ user, pages, onClose }: { user: User; pages: readonly 
   const dialog = useRef<HTMLDialogElement>(null)
   const [wanted, setWanted] = useState('')
   const [at, setAt] = useState(0)
-  const { groups, isReading } = useGroups(user, pages, wanted)
+  const { groups, isReading, cut } = useGroups(user, pages, wanted)
   const targets = groups.flatMap(({ targets }) => targets)
   const active = Math.min(at, targets.length - 1)
   const optionId = (index: number): string => `${id}-${index}`
@@ -160,7 +172,8 @@ export function Palette({ user, pages, onClose }: { user: User; pages: readonly 
               : 'Nothing is called that.'
             : isReading
               ? 'Searching on…'
-              : `${targets.length} found`}
+              : `${targets.length} found.`}
+          {!isReading && cut.length > 0 && ` ${onlyNewest(cut)}`}
         </span>
         <span class="hint" aria-hidden="true">
           <kbd>↑</kbd> <kbd>↓</kbd> choose · <kbd>Enter</kbd> opens

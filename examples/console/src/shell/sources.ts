@@ -15,33 +15,35 @@ export interface Target {
   run?: () => void
 }
 
-/** A list that can be searched. */
+/** What a page of a list is asked for by. */
+export interface PageQuery {
+  limit: number
+  after?: string
+}
+
+/** A list that can be searched, newest first. */
 export interface Source {
   name: string
-  read: (page: { limit: number; after?: string }, signal: AbortSignal) => Promise<Page<Target>>
+  read: (page: PageQuery, signal: AbortSignal) => Promise<Page<Target>>
 }
 
 const mapped = <T>({ items, next }: Page<T>, of: (one: T) => Target): Page<Target> => ({ items: items.map(of), next })
 
-/** How many of the newest projects have their tasks found: the API lists tasks by project. */
-const PROJECTS_OF_TASKS = 8
+/** How many of the newest projects are named beside their tasks. */
+const NAMED = 100
 
-/** The tasks of the newest projects, and of that which is shown. */
-async function tasks(limit: number, signal: AbortSignal): Promise<Page<Target>> {
-  const { items } = await turnpike.list('/api/projects', { query: { limit: PROJECTS_OF_TASKS }, signal })
-  const pages = await Promise.all(
-    items.map(async (project) => {
-      const query = { projectId: project.id, limit }
-      const { items } = await turnpike.list('/api/tasks', { query, signal })
-      return items.map(({ id, title }) => ({
-        name: title,
-        detail: project.name,
-        icon: icons.Tasks,
-        link: linkTo(`/projects/${project.id}`, { task: id }),
-      }))
-    }),
-  )
-  return { items: pages.flat(), next: undefined }
+async function tasks(query: PageQuery, signal: AbortSignal): Promise<Page<Target>> {
+  const [projects, page] = await Promise.all([
+    turnpike.list('/api/projects', { query: { limit: NAMED }, signal }),
+    turnpike.list('/api/tasks', { query, signal }),
+  ])
+  const names = new Map(projects.items.map(({ id, name }) => [id, name]))
+  return mapped(page, ({ id, title, project_id: project }) => ({
+    name: title,
+    detail: names.get(project) ?? '',
+    icon: icons.Tasks,
+    link: linkTo(`/projects/${project}`, { task: id }),
+  }))
 }
 
 /** The lists that the user may search. */
@@ -55,7 +57,7 @@ export const sourcesOf = ({ role }: User): readonly Source[] => [
         link: linkTo(`/projects/${id}`),
       })),
   },
-  { name: 'Tasks', read: ({ limit }, signal) => tasks(limit, signal) },
+  { name: 'Tasks', read: tasks },
   {
     name: 'Files',
     read: async (query, signal) =>

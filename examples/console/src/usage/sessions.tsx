@@ -1,6 +1,20 @@
 import type { Schemas } from '@turnpike/client'
 import type { Column } from '@turnpike/ui'
-import { Ago, count, Dialog, Empty, Field, Form, NONE, Panel, textOf, usd, useAction } from '@turnpike/ui'
+import {
+  Ago,
+  count,
+  Dialog,
+  Empty,
+  EndField,
+  endIn,
+  Field,
+  Form,
+  NONE,
+  Panel,
+  textOf,
+  usd,
+  useAction,
+} from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import { ShortId } from './short-id.js'
@@ -11,10 +25,8 @@ type Session = Schemas['Session']
 /** Asks for the label and the end of a session. */
 function NewSession({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const make = useAction(async (fields: FormData) => {
-    const [label, end] = [textOf(fields, 'label'), textOf(fields, 'end')]
-    await turnpike.post('/api/sessions', {
-      body: { ...(label && { label }), ...(end && { expiresAt: new Date(end).toISOString() }) },
-    })
+    const body = { label: textOf(fields, 'label'), expiresAt: endIn(fields) }
+    await turnpike.post('/api/sessions', { body })
     onMade()
     onClose()
   })
@@ -24,9 +36,7 @@ function NewSession({ onMade, onClose }: { onMade: () => void; onClose: () => vo
         <Field label="Label" hint="What the requests have in common.">
           {(ids) => <input {...ids} name="label" maxLength={200} required autofocus />}
         </Field>
-        <Field label="End" hint="Requests after it do not count here. Without one, it stays open.">
-          {(ids) => <input {...ids} name="end" type="datetime-local" />}
-        </Field>
+        <EndField hint="Requests after it do not count here. Without one, it stays open." />
       </Form>
     </Dialog>
   )

@@ -6,6 +6,7 @@ const things: Record<string, string> = {
   user: 'User',
   balance: 'Balance',
   key: 'Key',
+  token: 'Token',
   'end-user': 'End user',
   project: 'Project',
   provider: 'Provider',
@@ -42,9 +43,7 @@ export function actionName(action: string): string {
 export const kinds: readonly (readonly [string, string])[] = [
   ['', 'everything'],
   ['sign-in', 'sign-ins'],
-  ...Object.entries(things).map(
-    ([thing, name]) => [thing, `${name.toLowerCase()}s`.replace('tokens', 'token')] as const,
-  ),
+  ...Object.entries(things).map(([thing, name]) => [thing, `${name.toLowerCase()}s`] as const),
 ]
 
 /** Whether an action is of a kind; sign-outs are among the sign-ins. */

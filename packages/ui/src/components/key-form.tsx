@@ -1,11 +1,19 @@
 import { count, time } from '../format.js'
 import type { KeyBody, KeySettings } from '../key-limits.js'
-import { keyBodyOf, keyIn, localTime } from '../key-limits.js'
+import { keyBodyOf, keyIn } from '../key-limits.js'
 import { useSave } from '../use-save.js'
 import { Field } from './controls.js'
 import { Folded, Form } from './form.js'
 import { Facts } from './layout.js'
-import { BudgetFields, EndUserFields, LimitField, ModelsField, MOST_REQUESTS, TokenLimitField } from './limits.js'
+import {
+  BudgetFields,
+  EndField,
+  EndUserFields,
+  LimitField,
+  ModelsField,
+  MOST_REQUESTS,
+  TokenLimitField,
+} from './limits.js'
 
 /** The requests a minute of a key, where no others are asked for. */
 const RATE_LIMIT = 60
@@ -26,23 +34,14 @@ export function KeyFields({ of: key, fastest, models }: KeyFieldsProps) {
       <TokenLimitField value={key?.token_limit} />
       <BudgetFields budget={key?.budget} />
       <ModelsField models={key?.models} known={models} />
-      <Field
-        label="End"
-        name="expiresAt"
+      <EndField
+        value={key?.expires_at}
         hint={
           key?.rotated_at === undefined
             ? 'The key is refused after it. Without one, it never ends.'
             : 'The key was rotated, so that it can only end sooner.'
         }
-      >
-        {(ids) => (
-          <input
-            {...ids}
-            type="datetime-local"
-            defaultValue={key?.expires_at === undefined ? undefined : localTime(key.expires_at)}
-          />
-        )}
-      </Field>
+      />
       <EndUserFields rules={key?.end_users} />
     </>
   )

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useRef, useState } from 'preact/hooks'
 import { usd } from '../format.js'
 import type { Budget, EndUserRules } from '../key-limits.js'
-import { modelsIn } from '../key-limits.js'
+import { localTime, modelsIn } from '../key-limits.js'
 import { Close } from '../icons.js'
 import { Check, Field } from './controls.js'
 import { Bar } from './figures.js'
@@ -62,6 +62,15 @@ export const LimitField = ({
 }) => (
   <Field label={label} name={name} hint={hint}>
     {(ids) => <input {...ids} type="number" min={1} max={most} step={1} defaultValue={value} required={required} />}
+  </Field>
+)
+
+/** The time at which something ends, as `endIn` reads it. @param hint what happens then, and without one */
+export const EndField = ({ value, hint }: { value?: string | undefined; hint: string }) => (
+  <Field label="End" name="expiresAt" hint={hint}>
+    {(ids) => (
+      <input {...ids} type="datetime-local" defaultValue={value === undefined ? undefined : localTime(value)} />
+    )}
   </Field>
 )
 

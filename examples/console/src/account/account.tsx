@@ -15,10 +15,11 @@ import {
   useAction,
   useData,
 } from '@turnpike/ui'
-import { OwnPassword } from './password.js'
-import type { User } from './turnpike.js'
-import { account, fullName, turnpike } from './turnpike.js'
-import { BYTES_PER_GB } from './units.js'
+import { OwnPassword } from '../password.js'
+import type { User } from '../turnpike.js'
+import { account, fullName, turnpike } from '../turnpike.js'
+import { BYTES_PER_GB } from '../units.js'
+import { Tokens } from './tokens.js'
 
 type AccountLimits = Schemas['AccountLimits']
 
@@ -96,11 +97,11 @@ function SignOutAndDelete() {
           </ActionButton>
         </div>
         <div class="spread">
-          <p>Delete your account. Its keys are revoked; an administrator can restore the account.</p>
+          <p>Delete your account. Its keys and tokens are revoked; an administrator can restore the account.</p>
           <ConfirmButton action={remove} label="Delete account" busy="Deleting…" title="Delete your account?">
             <p>
-              You are signed out everywhere, your keys are revoked, and your files are removed after 30 days. Until then
-              an administrator can restore the account, but not the keys.
+              You are signed out everywhere, your keys and tokens are revoked, and your files are removed after 30 days.
+              Until then an administrator can restore the account, but not its keys and tokens.
             </p>
           </ConfirmButton>
         </div>
@@ -137,6 +138,7 @@ export function Account() {
           <Loaded data={limits}>{({ role: highest }) => <Role highest={highest} onChange={limits.again} />}</Loaded>
         </Panel>
       )}
+      <Tokens />
       <OwnPassword />
       <SignOutAndDelete />
     </Page>
