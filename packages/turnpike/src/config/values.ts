@@ -8,6 +8,9 @@ import { nearest } from './nearest.js'
 /** A day, the longest of all times, in milliseconds. */
 export const MAX_MS = 86_400_000
 
+/** The highest rate, in requests a minute. */
+export const MOST_RATE = 1_000_000_000
+
 export const integer = (min: number, max = Number.MAX_SAFE_INTEGER) => {
   const expected =
     max < Number.MAX_SAFE_INTEGER ? `a whole number from ${min} to ${max}` : `a whole number, at least ${min}`
@@ -100,6 +103,10 @@ export const list = (expected: string, accepts: (item: string) => boolean = (ite
     ],
     expected,
   )
+
+/** Origins of pages. */
+export const origins = () =>
+  list('origins, such as https://app.example', (origin) => URL.canParse(origin) && new URL(origin).origin === origin)
 
 /** One of two forms of a value, so that what is wrong is told of the form that it has. A JSON Schema, which has no value to look at, has both. */
 export const either = <const One extends v.GenericSchema, const Other extends v.GenericSchema>(
