@@ -192,7 +192,7 @@ describe(`the server with all providers in one file, on ${runtime}`, () => {
     expect([[...statuses], one + two]).toEqual([[200], 2_000])
     expect(Math.abs(one / 2_000 - 0.75)).toBeLessThan(0.05 * 0.75)
     expect(Math.abs(two / 2_000 - 0.25)).toBeLessThan(0.05 * 0.25)
-  })
+  }, 180_000)
 })
 
 it('a deployment at its tokens a minute gets none, and the group goes on without it', async () => {

@@ -47,6 +47,11 @@ describe('npm run config', () => {
     const { code, out } = await config('check')
     expect(code).toBe(1)
     expect(out.trim().split('\n').slice(-1)[0]).toContain('providers[1].apiKey must be')
+    write('prices: missing.json\nproviders: [{ type: openai, apiKey: x }]')
+    expect(await config('check')).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^prices must be .*missing.json/),
+    })
   })
 
   it('print shows what comes of the file and the environment, without secrets', async () => {

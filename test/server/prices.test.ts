@@ -83,12 +83,12 @@ it.each([
   ['no JSON', 'x'],
   ['a price that cannot be right', '{"acme/llama":{"input":-1,"output":1}}'],
 ])('do not let a server start with %s', async (_, text) => {
-  await expect(openPrices(file(text), fail)).rejects.toThrow(/^PRICES is not a valid price table: /)
+  await expect(openPrices(file(text), fail)).rejects.toThrow(/^prices must be .* the path of a table: /)
 })
 
 it('do not let a server start without their file', async () => {
   await expect(openPrices(join(folder, 'none.json'), fail)).rejects.toThrow(
-    /^PRICES is not a valid price table: ENOENT/,
+    /^prices must be .* the path of a table: ENOENT/,
   )
 })
 

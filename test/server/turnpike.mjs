@@ -1,6 +1,7 @@
 // Run by turnpike.test.ts: calls the built package in this process, and prints a line for each case.
 import assert from 'node:assert/strict'
 import { memoryKV } from '@turnpike/core'
+import { operation, route } from '@turnpike/http'
 import { turnpike } from 'turnpike'
 
 const KEY = 'gw-a-key-of-the-tests-0123'
@@ -34,6 +35,28 @@ const cases = {
     for (const path of ['/', '/admin', '/console', '/docs', '/health', '/v1/openapi.json', '/api/openapi.json'])
       assert.deepEqual([path, (await call(app, path)).status], [path, 200])
     assert.deepEqual([app.current.simulated, app.firstKey], [true, undefined])
+  },
+
+  async 'has routes of a file of code, and tells it of finished requests'(start) {
+    const told = []
+    const own = (path) => [
+      () => [route('GET', path, operation({ id: 'own', summary: 'Own.', access: 'open', run: () => 'own' }))],
+    ]
+    const app = await start({
+      ...base,
+      gateway: { routes: own('/v1/own') },
+      platform: { ...base.platform, routes: own('/api/own'), onRequest: ({ route }) => told.push(route) },
+    })
+    for (const path of ['/v1/own', '/api/own']) assert.equal(await (await call(app, path)).json(), 'own')
+    assert.deepEqual(told, ['/api/own'])
+  },
+
+  async 'waits for the body of a request as long as it says'(start) {
+    const app = await start({ ...base, server: { bodyIdleMs: 50 } })
+    const body = new ReadableStream({ pull: () => new Promise(() => undefined) })
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` }
+    const request = new Request('http://localhost/v1/embeddings', { method: 'POST', headers, body, duplex: 'half' })
+    assert.equal((await app.fetch(request)).status, 408)
   },
 
   async 'has the console for browsers at its address, and what it is for programs'(start) {
@@ -71,10 +94,10 @@ const cases = {
         { providers: [{ type: 'openai', simulated: true, disabled: true }] },
         'providers must have one that is not disabled',
       ],
-      [{ providers: [{ type: 'openai' }] }, 'providers[0]: openai: the option "apiKey" is not set'],
+      [{ providers: [{ type: 'openai' }] }, 'providers[0].apiKey is not set'],
       [
         { providers: [{ type: 'vertex', credentials: '/no/such/key.json' }] },
-        'providers[0]: credentials: the key of the service account cannot be read',
+        'providers[0].credentials cannot be read as the key of a service account',
       ],
       [{ gateway: { guards: [{}] } }, 'guards[0].name must be'],
     ])
@@ -145,7 +168,7 @@ const cases = {
       app.reload({ ...base, gateway: { maxInFlight: 0 } }),
       /^ConfigError: gateway.maxInFlight must be/,
     )
-    await assert.rejects(app.reload({ ...base, prices: '/no/such/file' }), /PRICES is not a valid price table/)
+    await assert.rejects(app.reload({ ...base, prices: '/no/such/file' }), /prices must be .* the path of a table/)
     assert.equal(app.current, before)
     assert.equal(await chat(app), 200)
   },

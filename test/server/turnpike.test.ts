@@ -10,5 +10,5 @@ it(`turnpike() composes what a configuration says, and reloads it, on ${runtime}
   const { stdout } = await promisify(execFile)(runtimePath(), [script])
   const lines = stdout.trim().split('\n')
   expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([])
-  expect(lines).toHaveLength(11)
+  expect(lines).toHaveLength(13)
 })

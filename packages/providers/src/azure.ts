@@ -71,7 +71,9 @@ export function azure(options: AzureOptions): Provider {
   if (apiKey !== undefined && token !== undefined)
     throw new TypeError('azure: only one of the options "apiKey" and "token" can be set')
   if (apiVersion !== undefined && !VERSION.test(apiVersion))
-    throw new TypeError('azure: the option "apiVersion" must be a date, such as 2024-10-21; the v1 API needs none')
+    throw new TypeError(
+      `azure: the option "apiVersion" must be a date, such as 2024-10-21, and not "${apiVersion}"; the v1 API needs none`,
+    )
   const isDated = apiVersion !== undefined
   for (const name of Object.values(deployments))
     if (!NAME.test(name)) throw new TypeError('azure: the option "deployments" must have names of deployments')

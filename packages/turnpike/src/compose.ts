@@ -125,9 +125,11 @@ export async function compose(config: Config, parts: Parts, overlay: Overlay, be
     earlyPingMs = 0,
     openTelemetry,
     onRequest: ownOnRequest,
+    routes: ownRoutes = [],
     ...gatewayOptions
   } = config.gateway
-  const { sessionSecret, passwordCost, identity: ownIdentity, teams, ...platformOptions } = config.platform
+  const { sessionSecret, passwordCost, identity: ownIdentity, teams, ...ofPlatform } = config.platform
+  const { onRequest: platformOnRequest, routes: platformRoutes = [], ...platformOptions } = ofPlatform
   const reports = openTelemetry ? (await import('@turnpike/gateway/opentelemetry')).opentelemetry() : undefined
   const shared = {
     kv,
@@ -161,6 +163,7 @@ export async function compose(config: Config, parts: Parts, overlay: Overlay, be
       openapi(),
       pages,
       docs(() => platform),
+      ...ownRoutes,
     ],
   })
   const identity = passwordAuth({
@@ -170,6 +173,7 @@ export async function compose(config: Config, parts: Parts, overlay: Overlay, be
     ...(sessionSecret && { secret: sessionSecret }),
     ...(baseUrl !== undefined && { baseUrl }),
   })
+  const told = [onRequest, platformOnRequest].filter((one) => one !== undefined)
   const platform: Platform = createPlatform({
     ...shared,
     identity: ownIdentity ?? identity,
@@ -179,8 +183,8 @@ export async function compose(config: Config, parts: Parts, overlay: Overlay, be
     responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
     ...platformOptions,
     ...(teams && { teams: 'team' in teams ? teams : fixedTeams(teams) }),
-    ...(onRequest && { onRequest }),
-    routes: [platformOpenapi()],
+    ...(told.length > 0 && { onRequest: (log) => told.forEach((tell) => tell(log)) }),
+    routes: [platformOpenapi(), ...platformRoutes],
   })
   return { config, overlay, routed, prices, router, gateway, platform, identity, simulated }
 }

@@ -46,6 +46,10 @@ const forEveryProvider = (json: unknown): unknown =>
         ]),
       )
 
+const publicTable = (setting: string) => /^(models\.dev|litellm)(?::(.+))?$/.exec(setting)
+/** Whether a setting is the path of a table. */
+export const isPriceFile = (setting: string): boolean => setting !== 'built-in' && !publicTable(setting)
+
 /** Removes credentials, query and fragment from a URL. */
 const withoutSecrets = (address: string): string => address.replace(/[?#].*$/, '').replace(/\/\/[^/]*@/, '//')
 
@@ -56,7 +60,7 @@ const withoutSecrets = (address: string): string => address.replace(/[?#].*$/, '
  */
 export async function openPrices(setting: string, onError: (error: unknown) => void): Promise<PriceSource> {
   if (setting === 'built-in') return builtInPrices()
-  const [, name, own] = /^(models\.dev|litellm)(?::(.+))?$/.exec(setting) ?? []
+  const [, name, own] = publicTable(setting) ?? []
   if (name === undefined) {
     try {
       const given = parsePrices(forEveryProvider(JSON.parse(await readFile(setting, 'utf8'))))
@@ -67,7 +71,12 @@ export async function openPrices(setting: string, onError: (error: unknown) => v
         priceTable({ ...Object.fromEntries(rows), ...given }, own, (id) => (Object.hasOwn(given, id) ? own : builtIn)),
       )
     } catch (error) {
-      throw new Error(`PRICES is not a valid price table: ${(error as Error).message}`, { cause: error })
+      throw new Error(
+        `prices must be built-in, models.dev, litellm or the path of a table: ${(error as Error).message}`,
+        {
+          cause: error,
+        },
+      )
     }
   }
   const { url, parse, models } = tables[name as keyof typeof tables]

@@ -19,6 +19,7 @@ import { ConfigError } from './config/faults.js'
 import type { Config } from './config/schema.js'
 import type { ProviderSettings } from './config/providers.js'
 import { isMade } from './config/providers.js'
+import { isPriceFile, openPrices } from './prices.js'
 
 /** Allowed audio models if a provider of Gemini has audio: those of the specification and these. */
 export const geminiAudio = {
@@ -53,7 +54,10 @@ function serviceAccountOf(given: string | ServiceAccountKey): ServiceAccountKey 
     return JSON.parse(/^\s*\{/.test(given) ? given : readFileSync(given, 'utf8')) as ServiceAccountKey
   } catch (error) {
     const { code = 'it is no JSON' } = error as { code?: string }
-    throw new Error(`credentials: the key of the service account cannot be read: ${code}`, { cause: error })
+    const why = code === 'ENOENT' ? 'there is no such file' : code
+    throw new Error(`vertex: the option "credentials" cannot be read as the key of a service account: ${why}`, {
+      cause: error,
+    })
   }
 }
 
@@ -171,6 +175,13 @@ export function providerMaker(transport: Transport, prices: PriceSource, before:
   }
 }
 
+/** What is wrong with a setting, by its path, where the error of a program names it as an option of what is made. */
+const faultOf = (path: string, message: string): string =>
+  message
+    .replace(/^[\w.-]+: /, `${path}: `)
+    .replace(/^(\S+): the option "([\w.]+)": "([^"]+)"/, '$1.$2.$3')
+    .replace(/^(\S+): the option "([\w.]+)"/, '$1.$2')
+
 /** The providers of a configuration, undefined for those that are disabled. @throws ConfigError with a line for each that cannot be made */
 export async function createProviders(
   entries: readonly (Provider | ProviderSettings)[],
@@ -182,7 +193,7 @@ export async function createProviders(
     try {
       providers.push(await make(entry))
     } catch (error) {
-      faults.push(`providers[${i}]: ${(error as Error).message}`)
+      faults.push(faultOf(`providers[${i}]`, (error as Error).message))
     }
   }
   if (faults.length > 0) throw new ConfigError(faults)
@@ -201,8 +212,8 @@ export function needProvider(providers: readonly unknown[]): void {
     throw new ConfigError(['providers must have one that is not disabled'])
 }
 
-/** Makes the providers of a configuration and their router, and calls none. @throws ConfigError with a line for each that cannot be made */
-export async function checkProviders({ providers: entries, routing }: Config): Promise<void> {
+/** Makes the providers of a configuration and their router, calls none, and reads a table of prices. @throws ConfigError with a line for each fault */
+export async function checkProviders({ providers: entries, routing, prices }: Config): Promise<void> {
   const made = await createProviders(entries, providerMaker(fetchTransport(), builtInPrices()))
   needProvider(made)
   try {
@@ -210,4 +221,5 @@ export async function checkProviders({ providers: entries, routing }: Config): P
   } catch (error) {
     throw new ConfigError([(error as Error).message.replace(/^createRouter: /, '')])
   }
+  if (isPriceFile(prices)) await openPrices(prices, () => undefined)
 }

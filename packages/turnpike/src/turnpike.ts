@@ -51,6 +51,9 @@ const ofStart = [
   'server.workers',
   'server.watch',
   'server.log',
+  'server.bodyIdleMs',
+  'server.bodyBytesPerS',
+  'server.answerIdleMs',
 ]
 /** The longest time of a timer, in milliseconds: 24 days. */
 const LONGEST_MS = 2 ** 31 - 1
@@ -73,6 +76,12 @@ const textOf = (config: Config, path: string): string | undefined =>
  */
 export async function turnpike(configuration: ConfigInput, host: Host = {}): Promise<Turnpike> {
   const config = checkConfig(configuration)
+  const { bodyIdleMs, bodyBytesPerS, answerIdleMs } = config.server
+  const pace = {
+    ...(bodyIdleMs !== undefined && { bodyIdleMs }),
+    ...(bodyBytesPerS !== undefined && { bodyBytesPerS }),
+    ...(answerIdleMs !== undefined && { answerIdleMs }),
+  }
   const { events = requestEvents(), onRequest } = host
   const { onError = (error: unknown, context: object) => console.error((error as Error)?.name, context) } = host
   const { kv, rateLimiter = memoryRateLimiter(), close: closeStore } = await openStore(config.store)
@@ -171,6 +180,7 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
       get trustedHops() {
         return current.config.server.trustedHops
       },
+      ...pace,
     }),
     get current() {
       return current

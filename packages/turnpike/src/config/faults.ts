@@ -39,9 +39,8 @@ function sentence(
   value: unknown,
   name: string,
 ): string {
-  if (type === 'strict_object' && expected === 'never') return `${name} is no setting`
-  if (value === undefined)
-    return type === 'strict_object' ? `${name} is missing` : `${name} is missing: it must be ${message}`
+  if (type === 'strict_object' && expected === 'never') return `${name} is no setting; ${message}`
+  if (value === undefined) return `${name} is missing: it must be ${message}`
   // A text in place of a section may be its secret.
   const isSecretOf = type === 'strict_object' && typeof value === 'string'
   const text = isSecretOf ? undefined : shown(path, value)

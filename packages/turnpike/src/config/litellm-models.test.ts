@@ -69,6 +69,12 @@ describe('a deployment', () => {
 
   it.each<[what: string, params: object, info: object, note: string]>([
     [
+      'a price without output',
+      { input_cost_per_token: 1e-7 },
+      {},
+      'litellm_params.input_cost_per_token: add the rates of output to the price: other tables are not asked for the rest',
+    ],
+    [
       'a price that cannot be',
       { input_cost_per_token: 1 },
       {},

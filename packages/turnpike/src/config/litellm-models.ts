@@ -41,6 +41,11 @@ function priceOf(sections: readonly Section[], mode: string | undefined): object
   )
   const { rows, rejected } = pricesFrom({ model: { ...row, mode, litellm_provider: 'x' } })
   for (const { reason } of rejected) first.section.note(first.name, reason)
+  // Ours is whole, and what is used without a rate has an unknown cost.
+  const isHalf =
+    !given.some(({ name }) => name.startsWith('output_')) && !/^(embedding|audio_transcription)$/.test(mode ?? '')
+  if (isHalf)
+    first.section.note(first.name, 'add the rates of output to the price: other tables are not asked for the rest')
   return rows['x/model']
 }
 

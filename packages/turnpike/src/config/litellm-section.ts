@@ -41,7 +41,7 @@ const reasons: Record<string, string> = {
   pass_through_endpoints: 'there is no proxy for paths of providers',
   region_name: 'a provider has the region of its address',
   retry_policy: 'the failures that are retried are fixed',
-  store_model_in_db: 'providers stand in the file',
+  store_model_in_db: 'POST /admin/providers adds providers while the server runs, always',
   success_callback: 'gateway.onRequest is for it, in a file of code',
   tags: 'requests are not routed by tags',
   tenant_id: 'token is a function for it, in a file of code',

@@ -113,15 +113,23 @@ describe('variables', () => {
 
 describe('a wrong file names each fault with its path, value and what is expected', () => {
   it.each<[what: string, text: string, faults: string[]]>([
-    ['an unknown setting', 'server: { prot: 1 }', ['server.prot is no setting']],
-    ['an unknown section', 'sever: { port: 1 }', ['sever is no setting']],
+    ['an unknown setting', 'server: { prot: 1 }', ['server.prot is no setting; did you mean port?']],
+    ['an unknown section', 'sever: { port: 1 }', ['sever is no setting; did you mean server?']],
     [
       'a value of another kind',
       'server: { port: [1] }',
       ['server.port must be a whole number from 0 to 65535, and not [1]'],
     ],
-    ['a section that is none', 'server: 5', ['server must be a section of settings, and not 5']],
-    ['a section that is empty', 'gateway:\n', ['gateway must be a section of settings, and not null']],
+    [
+      'a section that is none',
+      'server: 5',
+      ['server must be a section of settings (port, host, workers, …), and not 5'],
+    ],
+    [
+      'a section that is empty',
+      'gateway:\n',
+      ['gateway must be a section of settings (maxInFlight, maxConcurrentPerKey, maxLoopDelayMs, …), and not null'],
+    ],
     ['no object', '- 1', ['The configuration must be an object of settings']],
     ['an empty list of providers', 'providers: []', ['providers must be a list of at least one provider, and not []']],
     [
@@ -135,14 +143,44 @@ describe('a wrong file names each fault with its path, value and what is expecte
       [`providers[1].type must be one of ${types}, and not "opnai"`],
     ],
     [
+      'a setting in the spelling of others',
+      'providers: [{ type: openai, api_key: canary }]',
+      ['providers[0].api_key is no setting; did you mean apiKey?'],
+    ],
+    [
+      'a provider that is none',
+      'providers: [openai, null]',
+      [
+        'providers[0] must be settings, such as { type: openai, apiKey: … }, and not "openai"',
+        'providers[1] must be settings, such as { type: openai, apiKey: … }, and not null',
+      ],
+    ],
+    [
+      'clouds without a place',
+      'providers: [{ type: azure, apiKey: x }, { type: bedrock, credentials: { accessKeyId: x } }]',
+      [
+        'providers[0].baseURL is missing: it must be the endpoint of the resource, such as https://my-resource.openai.azure.com',
+        'providers[1].region is missing: it must be a region, such as us-east-1',
+        'providers[1].credentials.secretAccessKey is missing: it must be a text',
+      ],
+    ],
+    [
+      'an id that means any provider',
+      'providers: [{ type: openai, apiKey: x, id: auto }]',
+      ['providers[0].id must be letters, digits, dots, dashes and underscores, other than auto, and not "auto"'],
+    ],
+    [
       'a setting of another type of provider',
       'providers: [{ type: anthropic, apiKey: x, thinkTags: true }]',
-      ['providers[0].thinkTags is no setting'],
+      [
+        'providers[0].thinkTags is no setting; there are type, id, apiKey, weight, requestsPerMinute, tokensPerMinute, headers, aliases, retries, ' +
+          'firstEventMs, betweenEventsMs, wholeAnswerMs, disabled, simulated, baseURL, models',
+      ],
     ],
     [
       'an id that cannot be a prefix',
       'providers: [{ type: openai, apiKey: x, id: a/b }]',
-      ['providers[0].id must be letters, digits, dots, dashes and underscores, and not "a/b"'],
+      ['providers[0].id must be letters, digits, dots, dashes and underscores, other than auto, and not "a/b"'],
     ],
     [
       'a secret, which is not shown',
@@ -171,7 +209,10 @@ describe('a wrong file names each fault with its path, value and what is expecte
     [
       'a secret in place of a section',
       'admin: canary\nfiles: [canary]',
-      ['files.0 is no setting', 'admin must be a section of settings'],
+      [
+        'files.0 is no setting; there are store, accessKeyId, secretAccessKey, sessionToken, publicUrl, directUrls, urlSeconds, limitMB, trashDays, secrets, check',
+        'admin must be a section of settings (email, password, token, …)',
+      ],
     ],
     ['a variable that is not set', 'store: ${STORE}', ['store needs the variable STORE, which is not set']],
     [
@@ -184,7 +225,7 @@ describe('a wrong file names each fault with its path, value and what is expecte
       'routing: { groups: { a: { models: [{ model: x, weight: 0 }], contextFalback: y } } }',
       [
         'routing.groups.a.models[0].weight must be a number above 0, and not 0',
-        'routing.groups.a.contextFalback is no setting',
+        'routing.groups.a.contextFalback is no setting; did you mean contextFallback?',
       ],
     ],
     [
@@ -197,8 +238,8 @@ describe('a wrong file names each fault with its path, value and what is expecte
       'providers: [{ type: ollama, models: [a, { id: b, price: { input: -1, imput: 2, tiers: [{ input: 1 }] }, contextWindow: many }] }]',
       [
         'providers[0].models[1].price.input must be a number of at least 0, and not -1',
-        'providers[0].models[1].price.tiers[0].above is missing',
-        'providers[0].models[1].price.imput is no setting',
+        'providers[0].models[1].price.tiers[0].above is missing: it must be a whole number, at least 1',
+        'providers[0].models[1].price.imput is no setting; did you mean input?',
         'providers[0].models[1].contextWindow must be a whole number, at least 1, and not "many"',
       ],
     ],
@@ -206,7 +247,7 @@ describe('a wrong file names each fault with its path, value and what is expecte
       'a model without an id, and one that can do what there is not',
       'providers: [{ type: bedrock, region: us-east-1, models: [{ price: {} }, { id: x, capabilities: [chat, fly] }, 5] }]',
       [
-        'providers[0].models[0].id is missing',
+        'providers[0].models[0].id is missing: it must be the id of a model',
         'providers[0].models[1].capabilities[1] must be one of chat, embeddings, images, speech, transcription, tools, vision, json_schema, reasoning, and not "fly"',
         'providers[0].models[2] must be the id of a model, and not 5',
       ],

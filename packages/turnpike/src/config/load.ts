@@ -120,7 +120,7 @@ export async function loadConfig(environment: Variables = process.env, folder = 
     } catch (error) {
       // Its first line names the place; those behind it repeat the file, with its keys.
       const [reason] = (error as Error).message.split('\n')
-      throw new ConfigError([`This file cannot be read: ${reason}`], file)
+      throw new ConfigError([`This file cannot be read: ${reason!.replace(/:$/, '')}`], file)
     }
   const origins: Origins = new Map()
   const unset: Origins = new Map()

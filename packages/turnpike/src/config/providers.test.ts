@@ -36,12 +36,18 @@ describe('the settings of a provider', () => {
     [
       'a header of the adapter',
       '[{ type: groq, apiKey: k, headers: { Authorization: canary } }]',
-      'providers[0]: openai: the option "headers": "Authorization" is sent by the adapter itself',
+      'providers[0].headers.Authorization is sent by the adapter itself',
+    ],
+    ['no key', '[{ type: groq }]', 'providers[0].apiKey is not set'],
+    [
+      'a version that is no date',
+      '[{ type: azure, apiKey: k, baseURL: "https://a.example", apiVersion: v1 }]',
+      'providers[0].apiVersion must be a date, such as 2024-10-21, and not "v1"; the v1 API needs none',
     ],
     [
       'two names of a model',
       '[{ type: azure, apiKey: k, baseURL: "https://a.example", deployments: { a: b }, models: [{ id: a, upstream: c }] }]',
-      'providers[0]: azure: the model "a" is there twice',
+      'providers[0]: the model "a" is there twice',
     ],
     [
       'an alias of an alias',
@@ -72,10 +78,10 @@ describe('the key of a service account', () => {
 
   it.each([
     ['{"client_email":"canary', 'it is no JSON'],
-    ['canary.json', 'ENOENT'],
+    ['canary.json', 'there is no such file'],
   ])('is not in the error where it cannot be read: %s', async (given, why) => {
     await expect(checkKey(given)).rejects.toMatchObject({
-      faults: [`providers[0]: credentials: the key of the service account cannot be read: ${why}`],
+      faults: [`providers[0].credentials cannot be read as the key of a service account: ${why}`],
     })
   })
 })

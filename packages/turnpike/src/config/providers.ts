@@ -80,7 +80,7 @@ const models = (expected = 'ids of models'): v.GenericSchema<string | Given<Mode
 const common = {
   id: setting(
     'Prefix of the ids of its models, and value of `provider` in requests. Several with one id share its requests; default the type.',
-    matching(/^[\w.-]+$/, 'letters, digits, dots, dashes and underscores'),
+    matching(/^(?!auto$)[\w.-]+$/, 'letters, digits, dots, dashes and underscores, other than auto'),
   ),
   apiKey: setting('The key of its API; none for servers that need none.', secret()),
   weight: setting('Its part of the calls among those with the same id; default 1.', positive()),
@@ -145,7 +145,7 @@ export const types = [
     type: v.literal('azure'),
     ...common,
     baseURL: v.pipe(
-      text(),
+      text('the endpoint of the resource, such as https://my-resource.openai.azure.com'),
       v.description('The endpoint of the resource, such as https://my-resource.openai.azure.com.'),
       url(),
     ),
@@ -166,7 +166,7 @@ export const types = [
     ...common,
     baseURL: address,
     models: setting('Its models by their ids, or with what is known of them; default those of the profiles.', models()),
-    region: v.pipe(text(), v.description('The region, such as us-east-1.')),
+    region: v.pipe(text('a region, such as us-east-1'), v.description('The region, such as us-east-1.')),
     credentials: setting(
       'What signs its requests (SigV4), where there is no apiKey.',
       v.lazy((given): typeof AwsKey | typeof AwsFunction => (typeof given === 'function' ? AwsFunction : AwsKey)),
@@ -216,7 +216,10 @@ const isProvider = (value: unknown): value is Provider =>
   typeof value === 'object' && value !== null && typeof (value as Partial<Provider>).models === 'function'
 
 const Made = v.custom<Provider>(isProvider)
+const None = v.never('settings, such as { type: openai, apiKey: … }') as unknown as typeof Settings
 
 /** A provider: its settings, or one that was made by code. */
-export const ProviderEntry = v.lazy((input): typeof Settings | typeof Made => (isProvider(input) ? Made : Settings))
+export const ProviderEntry = v.lazy((input): typeof Settings | typeof Made =>
+  isProvider(input) ? Made : input === undefined || isTree(input) ? Settings : None,
+)
 export const isMade = (entry: Provider | ProviderSettings): entry is Provider => isProvider(entry)

@@ -2,21 +2,23 @@ import type { KV, RateLimiter } from '@turnpike/core'
 import { EMAIL, KEY_PREFIX } from '@turnpike/core'
 import { KEY_LIMITS } from '@turnpike/core/internal'
 import type { GatewayOptions, Guard } from '@turnpike/gateway'
-import type { FilesOptions, PlatformOptions, TeamCatalog } from '@turnpike/platform'
+import type { FilesOptions } from '@turnpike/platform'
 import type { Transport } from '@turnpike/providers'
 import * as v from 'valibot'
+import { Platform } from './platform.js'
 import { ProviderEntry } from './providers.js'
 import { isWord, Routing } from './routing.js'
 import {
   code,
-  decimal,
   flag,
   integer,
   list,
   matching,
   MAX_MS,
+  MOST_RATE,
   object,
   oneOf,
+  origins,
   secrets,
   section,
   setting,
@@ -24,13 +26,8 @@ import {
   url,
 } from './values.js'
 
-const MOST_RATE = 1_000_000_000
-
 const milliseconds = () => integer(1, MAX_MS)
 const names = () => list('names without spaces')
-const origins = () =>
-  list('origins, such as https://app.example', (origin) => URL.canParse(origin) && new URL(origin).origin === origin)
-
 const Server = section({
   port: setting('The port; 0 takes a free one.', integer(0, 65_535), 8787),
   host: setting('The address to listen on; 0.0.0.0 for all.', text(), '127.0.0.1'),
@@ -43,6 +40,12 @@ const Server = section({
     'Megabytes of bodies that a process holds for /v1, and as many for /api.',
     integer(1, 1_000_000),
     512,
+  ),
+  bodyIdleMs: setting('Milliseconds that a request body may pause; default 30,000.', milliseconds()),
+  bodyBytesPerS: setting('Bytes a second at which a request body has to arrive; default 500.', integer(1)),
+  answerIdleMs: setting(
+    'Milliseconds for which a client may take nothing of its answer; default 60,000.',
+    milliseconds(),
   ),
 })
 
@@ -157,68 +160,10 @@ const Gateway = section({
     'Called for each finished request.',
     code<Extract<GatewayOptions['onRequest'], (...args: never[]) => unknown>>(),
   ),
-})
-
-const Agents = v.array(
-  section({
-    id: integer(0),
-    name: text(),
-    role: text(),
-    model: v.nullable(text('the id of a model, or null')),
-  }),
-  'a list of agents',
-)
-const Teams = section({
-  'software-development': setting('Those of software.', Agents),
-  'content-creation': setting('Those of contents.', Agents),
-  research: setting('Those of research.', Agents),
-  custom: setting('Those of all others.', Agents),
-})
-const isCatalogue = (value: unknown): value is TeamCatalog =>
-  typeof value === 'object' && value !== null && typeof (value as Partial<TeamCatalog>).team === 'function'
-const TeamsMade = v.custom<TeamCatalog>(isCatalogue)
-
-const Platform = section({
-  sessionSecret: setting(
-    'What sign-ins are signed and encrypted with; default made, and kept in the store.',
-    secrets(),
+  routes: setting(
+    'Functions that return further routes.',
+    v.array(code<NonNullable<GatewayOptions['routes']>[number]>(), 'a list of functions'),
   ),
-  passwordCost: setting('Work of hashing a password: scrypt with N = 2 to this power.', integer(8, 20), 15),
-  selfRole: setting('The role that everybody may take; default user.', oneOf(['user', 'developer'])),
-  userRateLimit: setting('Requests a minute of a signed-in user to models; default 60.', integer(1, MOST_RATE)),
-  apiRateLimits: setting(
-    'Requests a minute at /api.',
-    section({
-      user: setting('Of a user; default 1,200.', integer(1, MOST_RATE)),
-      address: setting('Of an address, for all that come without a user; default 6,000.', integer(1, MOST_RATE)),
-    }),
-  ),
-  planLimits: setting(
-    'What users may have without extras.',
-    section({
-      projects: setting('Projects; default any number.', integer(0)),
-      agents: setting('Agents; default any number.', integer(0)),
-      storageGb: setting('Gigabytes of files; default 1.', decimal()),
-      dataGb: setting('Gigabytes of everything else; default 0.25.', decimal()),
-      sessions: setting('Gateway sessions; default 10,000.', integer(0)),
-      tasks: setting('Tasks in all projects; default 100,000.', integer(0)),
-    }),
-  ),
-  trustedOrigins: setting('Origins whose pages may send requests with the cookie of the platform.', origins()),
-  bodyLimit: setting('Bytes of a JSON body at /api; default 1 MiB.', integer(1)),
-  identity: setting(
-    'Who sends a request; default users with passwords.',
-    object<PlatformOptions['identity']>('an identity'),
-  ),
-  teams: setting(
-    'The agents of projects by the type of their team, or in code a catalogue of teams.',
-    v.lazy((given): typeof Teams | typeof TeamsMade => (isCatalogue(given) ? TeamsMade : Teams)),
-  ),
-  taskPolicy: setting(
-    'Decides which changes of tasks are allowed.',
-    code<NonNullable<PlatformOptions['taskPolicy']>>(),
-  ),
-  responder: setting('Writes the replies of conversations.', code<NonNullable<PlatformOptions['responder']>>()),
 })
 
 const rates = ({ keys, rateLimit }: { keys: number; rateLimit: number }) => {

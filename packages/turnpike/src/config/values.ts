@@ -3,9 +3,13 @@
  * is what is expected, to be read after "must be". @module
  */
 import * as v from 'valibot'
+import { nearest } from './nearest.js'
 
 /** A day, the longest of all times, in milliseconds. */
 export const MAX_MS = 86_400_000
+
+/** The highest rate, in requests a minute. */
+export const MOST_RATE = 1_000_000_000
 
 export const integer = (min: number, max = Number.MAX_SAFE_INTEGER) => {
   const expected =
@@ -100,6 +104,10 @@ export const list = (expected: string, accepts: (item: string) => boolean = (ite
     expected,
   )
 
+/** Origins of pages. */
+export const origins = () =>
+  list('origins, such as https://app.example', (origin) => URL.canParse(origin) && new URL(origin).origin === origin)
+
 /** One of two forms of a value, so that what is wrong is told of the form that it has. A JSON Schema, which has no value to look at, has both. */
 export const either = <const One extends v.GenericSchema, const Other extends v.GenericSchema>(
   isOne: (given: unknown) => boolean,
@@ -127,7 +135,15 @@ export const code = <T>(expected = 'a function') => v.custom<T>((value) => typeo
 
 /** An object of settings that has no others. */
 export const section = <const Entries extends v.ObjectEntries>(entries: Entries) =>
-  v.strictObject(entries, 'a section of settings')
+  v.strictObject(entries, ({ path, expected }) => {
+    const names = Object.keys(entries).filter((name) => name !== '$schema')
+    const key = path?.at(-1)?.key
+    if (typeof key !== 'string')
+      return `a section of settings (${names.length > 3 ? [...names.slice(0, 3), '…'].join(', ') : names.join(', ')})`
+    if (expected !== 'never') return v.safeParse(entries[key]!, undefined).issues![0].message
+    const meant = nearest(key, names)
+    return meant === undefined ? `there are ${names.join(', ')}` : `did you mean ${meant}?`
+  })
 
 /** A setting of a section. @param preset its default; absent = the setting may be, too */
 export function setting<const S extends v.GenericSchema>(

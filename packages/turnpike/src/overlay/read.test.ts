@@ -65,7 +65,7 @@ describe('what is read of an overlay', () => {
       'The provider openai (3) of the store is left out: its settings cannot be decrypted: SESSION_SECRET is another one',
       'The provider four (4) of the store is left out: openai: the option "apiKey" is not set',
       'The provider gone (5) of the store is left out: type …',
-      'The provider auto (6) of the store is left out: "auto" cannot be the id of a provider',
+      'The provider auto (6) of the store is left out: id must be letters, digits, dots, dashes and underscores, other than auto, and not "auto"',
       'The group none of the store is left out: none.models must be a list of models, each an id or { model, weight }, and not []',
       'The group taken of the store is left out: the configuration has a group "taken" (routing.groups, MODEL_GROUPS), which prevails and is changed there',
       'The group twice of the store is left out: createRouter: groups.twice: models[1]: "m" stands there twice',
