@@ -79,14 +79,14 @@ function holdTask(client: Client, claimed: Task, storedAt: number, lease: number
   let last: Promise<unknown> = Promise.resolve()
   const age = (): number => performance.now() - storedAt
 
-  /** Stores a change after those before it, and what was written. Gives up a request that takes two beats. */
+  /** Stores a change after those before it, and what was written. A request may take as long as the task is held. */
   const store = (change: Change): Promise<Task> => {
     const next = last.then(async () => {
       if (lost.signal.reason instanceof Lost) throw lost.signal.reason
       const begun = performance.now()
       const text = draft
       const unsaved = text === stored ? undefined : { draft_output: text! }
-      task = await patch(client, task, { ...unsaved, ...change }, AbortSignal.timeout(2 * beat))
+      task = await patch(client, task, { ...unsaved, ...change }, AbortSignal.timeout(Math.max(beat, 4 * beat - age())))
       storedAt = begun
       stored = text
       held.onStored(task)

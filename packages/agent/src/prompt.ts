@@ -5,12 +5,12 @@ import type { Message } from './turn.js'
 /** Begins the last paragraph of the draft of a task that failed. */
 const FAILED = '\n\n> Failed: '
 
+/** A draft without the reason why it failed. */
+const workOf = (draft: string | null): string => (draft ?? '').replace(/(^|\n\n)> Failed: .*$/, '')
+
 /** The draft of a task that failed: as far as it came, and why. */
 export const failedDraft = (draft: string | null, reason: string): string =>
   `${workOf(draft)}${FAILED}${reason.replaceAll('\n', ' ')}`.trimStart()
-
-/** A draft without the reason why it failed. */
-export const workOf = (draft: string | null): string => (draft ?? '').replace(/(^|\n\n)> Failed: .*$/, '')
 
 const partOf = (heading: string, text: string | null | undefined): string =>
   text ? `\n\n## ${heading}\n\n${text}` : ''
