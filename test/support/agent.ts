@@ -47,13 +47,13 @@ export async function scriptedTask(script: Script = weather, fields: object = {}
   const change = (body: Partial<Task>): Promise<Task> =>
     turnpike.patch('/api/tasks/{id}', { params: { id: task.id }, body: body as object })
   const events: AgentEvent[] = []
-  /** Runs the task as it is now, with a lease of 0.6 seconds. */
+  /** Runs the task as it is now, with a lease of 0.7 seconds. */
   const run = async (options: Partial<RunTaskOptions> = {}): Promise<Outcome> =>
     runTask({
       client: turnpike,
       task: await read(),
       model: 'gpt-4o',
-      lease: 0.6,
+      lease: 0.7,
       approve: 'always',
       ...options,
       onEvent(event) {

@@ -72,7 +72,7 @@ export interface HeldTask {
  */
 function holdTask(client: Client, claimed: Task, storedAt: number, lease: number): HeldTask {
   const lost = new AbortController()
-  const beat = (lease * 1_000) / 6
+  const beat = Math.ceil((lease * 1_000) / 6)
   let task = claimed
   let draft: string | undefined
   let stored: string | undefined
@@ -86,7 +86,7 @@ function holdTask(client: Client, claimed: Task, storedAt: number, lease: number
       const begun = performance.now()
       const text = draft
       const unsaved = text === stored ? undefined : { draft_output: text! }
-      task = await patch(client, task, { ...unsaved, ...change }, AbortSignal.timeout(Math.max(beat, 4 * beat - age())))
+      task = await patch(client, task, { ...unsaved, ...change }, AbortSignal.timeout(Math.max(beat, Math.ceil(4 * beat - age()))))
       storedAt = begun
       stored = text
       held.onStored(task)

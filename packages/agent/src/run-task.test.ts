@@ -69,7 +69,7 @@ describe('a task', () => {
     const begun = performance.now()
     expect(await run()).toMatchObject({ status: 'done' })
     const drafts = told('stored').map(({ task }) => task.draft_output ?? '')
-    const beats = (performance.now() - begun) / 100
+    const beats = (performance.now() - begun) / 117
     expect(drafts.length).toBeGreaterThan(3)
     expect(drafts.length).toBeLessThanOrEqual(beats + 1)
     for (const draft of drafts.slice(0, -1))

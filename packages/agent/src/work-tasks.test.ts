@@ -5,7 +5,7 @@ import { chunk, streamed } from '../../../test/support/gateway.js'
 import type { AgentEvent, Task, WorkTasksOptions } from './index.js'
 import { workTasks } from './index.js'
 
-/** Some tasks, and workers of them with a lease of 0.6 seconds. */
+/** Some tasks, and workers of them with a lease of 0.7 seconds. */
 async function tasksToDo(count: number) {
   const at = await scriptedTask(() => ({ text: 'Done', calls: [] }))
   for (let i = 1; i < count; i++) {
@@ -18,7 +18,7 @@ async function tasksToDo(count: number) {
     workTasks({
       client: at.turnpike,
       agents: () => ({ model: 'gpt-4o' }),
-      lease: 0.6,
+      lease: 0.7,
       poll: 0.02,
       signal: controller.signal,
       onEvent: ({ title }, event) => void events.push([title, event]),
@@ -58,7 +58,7 @@ it('a task of a dead worker is taken up again once its lease is over, and not be
   const begun = performance.now()
   const work = begin()
   await expect.poll(async () => (await list('running')).length).toBe(0)
-  expect(performance.now() - begun).toBeGreaterThan(600)
+  expect(performance.now() - begun).toBeGreaterThan(700)
   expect(await turnpike.get('/api/tasks/{id}', { params: { id: task.id } })).toMatchObject({ status: 'done' })
   controller.abort()
   await work
