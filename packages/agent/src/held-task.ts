@@ -86,7 +86,12 @@ function holdTask(client: Client, claimed: Task, storedAt: number, lease: number
       const begun = performance.now()
       const text = draft
       const unsaved = text === stored ? undefined : { draft_output: text! }
-      task = await patch(client, task, { ...unsaved, ...change }, AbortSignal.timeout(Math.max(beat, Math.ceil(4 * beat - age()))))
+      task = await patch(
+        client,
+        task,
+        { ...unsaved, ...change },
+        AbortSignal.timeout(Math.max(beat, Math.ceil(4 * beat - age()))),
+      )
       storedAt = begun
       stored = text
       held.onStored(task)

@@ -54,7 +54,7 @@ it('all calls of a turn are answered, in their order, whatever becomes of each',
   )
 })
 
-it('no call is run unless it was approved', async () => {
+it('threat 100: no call is run unless it was approved, whatever a page or file told the model', async () => {
   const { tool, asked } = lookUp()
   for (const approve of [undefined, 'never', () => false, async () => ''] as const) {
     const { told } = await toldOf(weather, { tools: [tool], approve: approve as never })

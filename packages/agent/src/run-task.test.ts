@@ -76,7 +76,7 @@ describe('a task', () => {
       expect('0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 end').toContain(draft)
   })
 
-  it('of somebody who was thought dead is not stored over that of the other', async () => {
+  it('threat 102: of somebody who was thought dead is not stored over that of the other', async () => {
     const { run, read, change } = await scriptedTask()
     const { tool } = lookUp(async () => {
       await change({ draft_output: 'Of the other' })
@@ -129,6 +129,21 @@ describe('a task fails with its draft and the reason', () => {
     ['dollars', { dollars: 0.000_01 }, 'The task has used its budget of $0.00001'],
   ])('at a limit of %s', async (_, limits, reason) => {
     expect(await failing(await scriptedTask(), { limits })).toBe(`Let me look.\n\n> Failed: ${reason}`)
+  })
+
+  it('threat 103: where those who worked on it before have used its budget', async () => {
+    const at = await scriptedTask()
+    const limits = { tokens: 100 }
+    const controller = new AbortController()
+    const { tool } = lookUp(() => (controller.abort(), 'Sunny'))
+    await at.run({ limits, tools: [tool], signal: controller.signal })
+    await at.run({ limits, tools: [lookUp().tool] })
+    await at.change({ output: null, status: 'running' })
+    const before = at.upstream.requests.length
+    at.state.script = () => ({ text: '', calls: [{ id: 'a', name: 'look_up_weather', input: { city: 'Oslo' } }] })
+    await at.run({ limits: { tokens: 60 }, tools: [lookUp().tool] })
+    await failing(at, { limits: { tokens: 60 } })
+    expect(at.upstream.requests.length - before).toBe(2)
   })
 
   it('at a limit of seconds, in which approval does not count', async () => {
