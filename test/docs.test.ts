@@ -29,6 +29,7 @@ const elsewhere: Record<string, string> = {
   'README.md sh': '.ci/readme.mjs',
   'README.md js': '.ci/readme.mjs',
   'docs/admin.md json': 'test/docs-admin.test.ts',
+  'docs/agents.md sh': 'test/docs-agents.test.ts',
   'docs/admin.md text': 'test/docs-admin.test.ts',
   'docs/configuration.md text': 'test/docs-configuration.test.ts',
   'docs/conformance.md text': 'test/conformance/kit.test.ts',

@@ -24,6 +24,7 @@ interface Manifest {
 
 /** What each package may import at run time (docs/design.md, section 2). */
 const arrows: Record<string, string[]> = {
+  agent: ['@turnpike/client'],
   client: [],
   conformance: ['@turnpike/providers'],
   core: ['valibot'],
@@ -225,7 +226,7 @@ describe.each(published)('package %s', (name) => {
 
 it('what a worker takes of the packages imports no module of Node when it is loaded', async () => {
   const doors = ['azure', 'bedrock', 'presets', 'vertex', 'testing'].map((door) => `providers/${door}`)
-  const entries = ['gateway', 'platform', 'providers', ...doors, 'storage/open-kv', 'client']
+  const entries = ['gateway', 'platform', 'providers', ...doors, 'storage/open-kv', 'agent', 'client']
   const { metafile } = await build({
     stdin: {
       contents: entries.map((name) => `export * from '@turnpike/${name}'`).join('\n'),

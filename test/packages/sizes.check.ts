@@ -66,6 +66,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['providers', 'import preset', 30_100, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 15_500, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
+  ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
   ['gateway', 'import createGateway', 71_500, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
@@ -81,6 +82,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
     58_000,
     async () => total(await docs(), (path) => path !== '/docs'),
   ],
+  ['agent', 'tarball', 30_000, () => tarball('agent')],
   ['client', 'tarball', 41_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
   ['core', 'tarball', 213_000, () => tarball('core')],

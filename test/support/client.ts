@@ -1,5 +1,6 @@
 import type { ClientOptions } from '@turnpike/client'
 import { createClient } from '@turnpike/client'
+import type { PlatformOptions } from '@turnpike/platform'
 import type { TestOptions } from './gateway.js'
 import { ADA, testPlatform } from './platform.js'
 
@@ -7,8 +8,12 @@ import { ADA, testPlatform } from './platform.js'
 export type Fault = (request: Request) => Response | Error | undefined
 
 /** A client of a platform in this process, and what it sent. */
-export async function testClient(options: Partial<ClientOptions> = {}, on: TestOptions = {}) {
-  const at = await testPlatform(on)
+export async function testClient(
+  options: Partial<ClientOptions> = {},
+  on: TestOptions = {},
+  more: Partial<PlatformOptions> = {},
+) {
+  const at = await testPlatform(on, more)
   /** The requests as `POST /api/auth`. */
   const sent: string[] = []
   const faults: Fault[] = []
@@ -44,8 +49,8 @@ export async function testClient(options: Partial<ClientOptions> = {}, on: TestO
 }
 
 /** A {@link testClient} that has signed in; what it sent for that is forgotten. */
-export async function signedInClient(options: Partial<ClientOptions> = {}, on: TestOptions = {}) {
-  const at = await testClient(options, on)
+export async function signedInClient(...options: Parameters<typeof testClient>) {
+  const at = await testClient(...options)
   await at.turnpike.signIn(ADA)
   at.sent.splice(0)
   return at

@@ -1,4 +1,5 @@
 import type { KV } from '@turnpike/core'
+import type { PlatformOptions } from '@turnpike/platform'
 import { createPlatform, gatewayResponder, passwordAuth, scryptHasher } from '@turnpike/platform'
 import { unstorageBlobs } from '@turnpike/storage'
 import type { TestOptions } from './gateway.js'
@@ -8,7 +9,7 @@ import { mapDriver } from './map-driver.js'
 export const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
 
 /** A platform in this process, with the gateway of `testGateway`, files and a developer, {@link ADA}. */
-export async function testPlatform(options: TestOptions = {}) {
+export async function testPlatform(options: TestOptions = {}, more: Partial<PlatformOptions> = {}) {
   const at = await testGateway(options)
   const kv: KV = at.kv
   // The store drops what has expired by the clock of the machine.
@@ -23,6 +24,7 @@ export async function testPlatform(options: TestOptions = {}) {
     files: { blobs: unstorageBlobs(mapDriver<string | Uint8Array>().driver) },
     responder: gatewayResponder(at.gateway, { models: async () => ['gpt-4o'] }),
     now,
+    ...more,
   })
   await platform.operations.users.create({ ...ADA, role: 'developer' })
   return { ...at, platform }

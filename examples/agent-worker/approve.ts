@@ -1,0 +1,29 @@
+import { createInterface } from 'node:readline/promises'
+import type { Approve } from '@turnpike/agent'
+
+/**
+ * Asks on the terminal, one call after the other. Without a terminal, what is not allowed is refused.
+ * @param allowed tools that are not asked for; answering "always" adds one
+ */
+export function terminalApproval(allowed: Set<string>): Approve {
+  let last: Promise<unknown> = Promise.resolve()
+  return ({ name, args }, { signal }) => {
+    const asked = last.then(async () => {
+      if (allowed.has(name)) return true
+      if (!process.stdin.isTTY) return 'nobody is there to allow it'
+      signal.throwIfAborted()
+      const terminal = createInterface({ input: process.stdin, output: process.stdout })
+      try {
+        const answer = await terminal.question(`${name} ${JSON.stringify(args)}\nAllow? [y]es, [a]lways, [N]o: `, {
+          signal,
+        })
+        if (answer.startsWith('a')) allowed.add(name)
+        return /^[ya]/.test(answer)
+      } finally {
+        terminal.close()
+      }
+    })
+    last = asked.catch(() => undefined)
+    return asked
+  }
+}

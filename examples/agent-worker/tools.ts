@@ -1,0 +1,67 @@
+import { readdir, readFile, realpath } from 'node:fs/promises'
+import { relative, resolve, sep } from 'node:path'
+import type { JsonSchema, Tool } from '@turnpike/agent'
+import type { Client } from '@turnpike/client'
+
+/** Characters of a page or file that the model is told. */
+const MOST = 50_000
+
+const strings = (...names: string[]): JsonSchema => ({
+  type: 'object',
+  properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+  required: names,
+})
+
+const cut = (text: string): string => (text.length > MOST ? `${text.slice(0, MOST)}\n[cut off]` : text)
+
+/** The real path of a file in the folder. @throws Error for one outside, also by a link */
+async function inside(folder: string, path: string): Promise<string> {
+  const root = await realpath(folder)
+  const found = await realpath(resolve(root, path))
+  const way = relative(root, found)
+  if (way === '..' || way.startsWith(`..${sep}`) || resolve(way) === way)
+    throw new Error(`${path} is not in the folder`)
+  return found
+}
+
+/** What the agents can do: fetch pages, read the files of a folder, and save files of the user on the platform. */
+export function toolsOf(client: Client, folder: string): Tool[] {
+  return [
+    {
+      name: 'fetch_page',
+      description: 'Fetches a web page by its https address and returns its text.',
+      parameters: strings('url'),
+      seconds: 20,
+      async run({ url }: { url: string }, { signal }) {
+        if (new URL(url).protocol !== 'https:') throw new Error('Only https addresses are fetched')
+        // The address that was approved is the one that is fetched.
+        const response = await fetch(url, { signal, redirect: 'error' })
+        if (!response.ok) throw new Error(`The server answered ${response.status}`)
+        const text = (await response.text()).replace(/<(script|style)\b[^]*?<\/\1>/gi, '')
+        return cut(text.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' '))
+      },
+    },
+    {
+      name: 'list_files',
+      description: 'Lists the files of the project, below a folder such as ".".',
+      parameters: strings('folder'),
+      run: async ({ folder: below }: { folder: string }) =>
+        cut((await readdir(await inside(folder, below), { recursive: true })).join('\n')),
+    },
+    {
+      name: 'read_file',
+      description: 'Reads a text file of the project.',
+      parameters: strings('path'),
+      run: async ({ path }: { path: string }) => cut(await readFile(await inside(folder, path), 'utf8')),
+    },
+    {
+      name: 'save_file',
+      description: 'Saves a text as a file of the user.',
+      parameters: strings('name', 'text'),
+      async run({ name, text }: { name: string; text: string }, { signal }) {
+        const { id } = await client.upload(new Blob([text], { type: 'text/plain' }), { name, signal })
+        return `Saved as ${name}, its id is ${id}`
+      },
+    },
+  ]
+}

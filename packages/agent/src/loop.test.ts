@@ -1,0 +1,143 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import * as v from 'valibot'
+import { afterEach, expect, it, vi } from 'vitest'
+import { lookUp, scriptedTask, weather } from '../../../test/support/agent.js'
+import { answer, chunk, streamed } from '../../../test/support/gateway.js'
+import type { Call as Asked, Script } from '../../../test/clients/scripted-upstream.js'
+import type { AgentEvent, StandardSchema, Tool } from './index.js'
+
+afterEach(() => void vi.useRealTimers())
+
+const calls = (...asked: Partial<Asked>[]): Script => {
+  const all = asked.map((one, i) => ({ id: `${i}`, name: 'look_up_weather', input: { city: 'Oslo' }, ...one }))
+  return (results) => (results.length === 0 ? { text: '', calls: all } : { text: 'Done', calls: [] })
+}
+/** What the model was told of its calls, and the events of these. */
+async function toldOf(script: Script, options: Parameters<Awaited<ReturnType<typeof scriptedTask>>['run']>[0]) {
+  const at = await scriptedTask(script)
+  expect(await at.run(options)).toMatchObject({ status: 'done' })
+  const messages = at
+    .chats()
+    .at(-1)!
+    .filter(({ role }) => role === 'tool')
+  const types = new Set<AgentEvent['type']>(['call', 'allowed', 'refused', 'result'])
+  return {
+    told: messages.map(({ tool_call_id, content }) => [tool_call_id, content]),
+    events: at.events.filter(({ type }) => types.has(type)),
+  }
+}
+
+it('all calls of a turn are answered, in their order, whatever becomes of each', async () => {
+  const { tool, asked } = lookUp((city) => {
+    if (city === 'Rome') throw new Error('No such city')
+    return { city, warm: true }
+  })
+  const script = calls(
+    { input: { city: 'Lima' } },
+    { name: 'other' },
+    { input: {} },
+    { input: { city: 'Rome' } },
+    { input: { city: 'Bonn' } },
+  )
+  const approve = ({ args }: { args: unknown }) => (args as { city: string }).city !== 'Bonn' || 'Ask me tomorrow'
+  const { told, events } = await toldOf(script, { tools: [tool], approve })
+  expect(told).toEqual([
+    ['call_0', '{"city":"Lima","warm":true}'],
+    ['call_1', 'There is no tool other'],
+    ['call_2', 'The arguments need city'],
+    ['call_3', 'It failed: No such city'],
+    ['call_4', 'This call was refused: Ask me tomorrow'],
+  ])
+  expect(asked).toEqual(['Lima', 'Rome'])
+  expect(events.map(({ type }) => type).join(' ')).toBe(
+    'call allowed result refused refused call allowed result call refused',
+  )
+})
+
+it('threat 100: no call is run unless it was approved, whatever a page or file told the model', async () => {
+  const { tool, asked } = lookUp()
+  for (const approve of [undefined, 'never', () => false, async () => ''] as const) {
+    const { told } = await toldOf(weather, { tools: [tool], approve: approve as never })
+    expect(told).toEqual([['call_a', 'This call was refused']])
+  }
+  expect(asked).toEqual([])
+})
+
+it('a tool that never ends is left when its time is over', async () => {
+  let signal: AbortSignal | undefined
+  const tool: Tool = {
+    ...lookUp().tool,
+    seconds: 0.05,
+    run: (_, options) => ((signal = options.signal), new Promise(() => undefined)),
+  }
+  const { told } = await toldOf(weather, { tools: [tool] })
+  expect(told).toEqual([['call_a', 'It failed: look_up_weather took longer than 0.05 seconds']])
+  expect(signal!.aborted).toBe(true)
+})
+
+it('a Standard Schema tells the model the arguments, and says what is wrong with them', async () => {
+  const parameters = toStandardJsonSchema(
+    v.object({ city: v.pipe(v.string(), v.minLength(3)), days: v.optional(v.number(), 1) }),
+  )
+  const tool: Tool<typeof parameters> = {
+    name: 'look_up_weather',
+    description: 'The weather',
+    parameters,
+    run: ({ city, days }) => `${city} ${days.toFixed(1)}`,
+  }
+  const at = await scriptedTask(calls({ input: { city: 'Oslo' } }, { input: { city: 'O' } }))
+  await at.run({ tools: [tool] })
+  const [first, second] = at.upstream.requests.map(
+    ({ body }) => body as { tools: object[]; messages: { content: string }[] },
+  )
+  expect(first!.tools).toMatchObject([
+    { function: { parameters: { type: 'object', properties: { city: { minLength: 3 } }, required: ['city'] } } },
+  ])
+  expect(second!.messages.slice(-2).map(({ content }) => content)).toEqual([
+    'Oslo 1.0',
+    expect.stringMatching(/^The arguments are wrong: city: .*length/),
+  ])
+})
+
+it('a schema without a JSON Schema is an error of the program', async () => {
+  const { '~standard': standard } = v.object({})
+  const at = await scriptedTask()
+  const tool = { ...lookUp().tool, parameters: { '~standard': standard } as unknown as StandardSchema }
+  expect(await at.run({ tools: [tool] })).toMatchObject({
+    status: 'failed',
+    reason: 'The parameters of look_up_weather have no JSON Schema: valibot has to make one',
+  })
+})
+
+it('what may pass is asked again: streams that break, and answers that say when', async () => {
+  const at = await scriptedTask(() => ({ text: 'Whole', calls: [] }))
+  const faults = [
+    () => streamed(chunk('Half of'), new Error('broken')),
+    () =>
+      answer({ error: { message: 'Slow down', type: 'requests', code: 'rate_limit_exceeded' } }, 429, {
+        'retry-after': '1',
+      }),
+  ]
+  at.state.fault = () => faults.shift()?.()
+  const outcome = await at.run()
+  expect(outcome).toMatchObject({ status: 'done', task: { output: 'Whole' } })
+  expect(at.told('step')).toHaveLength(3)
+  expect(at.told('retry').map(({ seconds }) => seconds)).toEqual([1, expect.any(Number)])
+})
+
+it('what fails for good is not asked again, and what keeps failing three times', async () => {
+  for (const [status, steps] of [
+    [400, 1],
+    [500, 4],
+  ] as const) {
+    const at = await scriptedTask()
+    at.faults.push(({ url }) =>
+      url.includes('/gateway/') ? Response.json({ error: { message: 'No', code: 'x' } }, { status }) : undefined,
+    )
+    const outcome = await at.run()
+    expect([outcome, at.told('step').length]).toEqual([
+      expect.objectContaining({ status: 'failed', reason: 'No' }),
+      steps,
+    ])
+  }
+})

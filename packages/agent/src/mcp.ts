@@ -1,0 +1,48 @@
+import type { JsonSchema, Tool } from './tools.js'
+
+/** What is needed of a client of the Model Context Protocol that is connected: `Client` of `@modelcontextprotocol/sdk` has it. */
+export interface McpClient {
+  listTools(params?: { cursor?: string }): Promise<{
+    tools: { name: string; description?: string | undefined; inputSchema: JsonSchema }[]
+    nextCursor?: string | undefined
+  }>
+  callTool(
+    params: { name: string; arguments: Record<string, unknown> },
+    schema?: undefined,
+    options?: { signal: AbortSignal },
+  ): Promise<Record<string, unknown>>
+}
+
+interface Content {
+  type: string
+  text?: string
+}
+
+/**
+ * The tools of an MCP server, as it lists them now. Texts of results are told to the model; of other content, its type.
+ * @param options.prefix begins the names, so that those of several servers differ; default none
+ * @throws what the client throws
+ */
+export async function mcpTools(client: McpClient, { prefix = '' }: { prefix?: string } = {}): Promise<Tool[]> {
+  const tools: Tool[] = []
+  for (let cursor: string | undefined; ;) {
+    const page = await client.listTools(cursor === undefined ? {} : { cursor })
+    for (const { name, description = '', inputSchema } of page.tools)
+      tools.push({
+        name: prefix + name,
+        description,
+        parameters: inputSchema,
+        async run(args, { signal }) {
+          const result = await client.callTool({ name, arguments: args as Record<string, unknown> }, undefined, {
+            signal,
+          })
+          const content = (result['content'] ?? []) as Content[]
+          const text = content.map((part) => part.text ?? `[${part.type}]`).join('\n')
+          if (result['isError']) throw new Error(text)
+          return text
+        },
+      })
+    cursor = page.nextCursor
+    if (cursor === undefined) return tools
+  }
+}

@@ -1,0 +1,63 @@
+import type { Client, GatewaySchemas } from '@turnpike/client'
+import type { AgentEvent } from './events.js'
+
+/** A message of a chat, as the gateway takes it. */
+export type Message = GatewaySchemas['ChatMessage']
+
+type Delta = GatewaySchemas['ChatCompletionChunk']['choices'][number]['delta']
+
+/** A call as it is in the message of the model. */
+export interface ToolCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+/** What the model has answered: with all that came, such as signed thoughts, so that it can be sent back as it is. */
+export interface Answer {
+  message: Message
+  text: string
+  calls: ToolCall[]
+  finish: string | null
+}
+
+/** Adds a delta to a message: texts and lists are appended, calls by their index. */
+function add(joined: Record<string, unknown>, calls: ToolCall[], { tool_calls, ...fields }: Delta): void {
+  for (const { index, ...call } of tool_calls ?? []) {
+    const known = calls[index]
+    if (known) known.function.arguments += call.function?.arguments ?? ''
+    else calls[index] = structuredClone(call) as ToolCall
+  }
+  for (const [name, value] of Object.entries(fields)) {
+    const before = joined[name]
+    if (typeof before === 'string' && typeof value === 'string') joined[name] = before + value
+    else if (Array.isArray(before) && Array.isArray(value)) joined[name] = [...(before as unknown[]), ...value]
+    else if (value !== null && value !== undefined) joined[name] = value
+  }
+}
+
+/** Asks a model once, and tells text and thoughts as they come. @throws what the stream throws */
+export async function ask(
+  client: Client,
+  body: GatewaySchemas['ChatCompletionRequest'],
+  options: { headers: Record<string, string>; signal: AbortSignal; onEvent: (event: AgentEvent) => void },
+): Promise<Answer> {
+  const { onEvent, ...request } = options
+  const joined: Record<string, unknown> = {}
+  const sparse: ToolCall[] = []
+  let finish: string | null = null
+  for await (const { choices } of client.stream('/api/gateway/v1/chat/completions', { ...request, body })) {
+    const [choice] = choices
+    if (!choice) continue
+    const { delta } = choice
+    finish = choice.finish_reason ?? finish
+    add(joined, sparse, delta)
+    if (typeof delta['reasoning_content'] === 'string') onEvent({ type: 'thinking', text: delta['reasoning_content'] })
+    if (delta.content) onEvent({ type: 'text', text: delta.content })
+  }
+  // Indices may have gaps.
+  const calls = sparse.filter(Boolean)
+  const text = typeof joined['content'] === 'string' ? joined['content'] : ''
+  const message = { content: null, ...joined, role: 'assistant', ...(calls.length > 0 && { tool_calls: calls }) }
+  return { message: message as Message, text, calls, finish }
+}

@@ -1,0 +1,11 @@
+import { defineConfig } from 'tsup'
+
+export default defineConfig({
+  entry: ['src/index.ts', 'src/mcp.ts'],
+  format: 'esm',
+  dts: false,
+  clean: true,
+  sourcemap: true,
+  target: 'node20',
+  platform: 'neutral',
+})

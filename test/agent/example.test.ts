@@ -1,0 +1,82 @@
+import { mkdtemp, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Tool } from '@turnpike/agent'
+import { fixedTeams } from '@turnpike/platform'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { terminalApproval } from '../../examples/agent-worker/approve.js'
+import { agentOf, team } from '../../examples/agent-worker/team.js'
+import { toolsOf } from '../../examples/agent-worker/tools.js'
+import { failure, signedInClient } from '../support/client.js'
+
+const { signal } = new AbortController()
+
+let parent: string
+let folder: string
+beforeAll(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'turnpike-agent-'))
+  folder = join(parent, 'project')
+  await mkdir(join(folder, 'src'), { recursive: true })
+  await writeFile(join(folder, 'src', 'main.ts'), 'Inside')
+  await mkdir(join(parent, 'project-2'))
+  await writeFile(join(parent, 'project-2', 'secret'), 'Outside')
+  await symlink(join(parent, 'project-2'), join(folder, 'link'))
+})
+afterAll(() => rm(parent, { recursive: true }))
+
+const toolNamed = async (name: string): Promise<{ tool: Tool; at: Awaited<ReturnType<typeof signedInClient>> }> => {
+  const at = await signedInClient()
+  return { tool: toolsOf(at.turnpike, folder).find((one) => one.name === name)!, at }
+}
+
+it('threat 101: files outside of the folder are not read, by a path or a link', async () => {
+  const { tool: read } = await toolNamed('read_file')
+  const { tool: list } = await toolNamed('list_files')
+  for (const path of ['src/main.ts', './src/../src/main.ts', join(folder, 'src/main.ts')])
+    expect(await read.run({ path }, { signal })).toBe('Inside')
+  for (const path of [
+    '../project-2/secret',
+    'link/secret',
+    join(parent, 'project-2/secret'),
+    '/etc/passwd',
+    'src/../..',
+  ])
+    expect((await failure(read.run({ path }, { signal }) as Promise<unknown>)).message).toBe(
+      `${path} is not in the folder`,
+    )
+  for (const below of ['..', 'link'])
+    expect((await failure(list.run({ folder: below }, { signal }) as Promise<unknown>)).message).toMatch(
+      /is not in the folder/,
+    )
+  expect(await list.run({ folder: 'src' }, { signal })).toBe('main.ts')
+})
+
+it('threat 101: pages are fetched by https, from the address that was approved', async () => {
+  const { tool } = await toolNamed('fetch_page')
+  for (const url of ['http://127.0.0.1/', 'file:///etc/passwd', 'data:text/plain,A', 'httpsx://a/'])
+    expect((await failure(tool.run({ url }, { signal }) as Promise<unknown>)).message).toBe(
+      'Only https addresses are fetched',
+    )
+})
+
+it('what is saved is a file of the user', async () => {
+  const { tool, at } = await toolNamed('save_file')
+  expect(await tool.run({ name: 'a.md', text: 'Hello' }, { signal })).toMatch(/^Saved as a\.md, its id is /)
+  expect((await at.turnpike.list('/api/user-files')).items).toMatchObject([{ display_name: 'a.md' }])
+})
+
+it('without a terminal, what is not allowed is refused', async () => {
+  const approve = terminalApproval(new Set(['read_file']))
+  if (typeof approve !== 'function') throw new TypeError('It is a function')
+  const call = (name: string) => approve({ id: 'a', name, args: {} }, { signal })
+  expect([await call('read_file'), await call('fetch_page')]).toEqual([true, 'nobody is there to allow it'])
+})
+
+it('the platform lists the team, and each task has the agent that it is assigned to', async () => {
+  const at = await signedInClient({}, {}, { teams: fixedTeams({ 'software-development': team }) })
+  const { id } = await at.turnpike.post('/api/projects', { body: { name: 'P', teamType: 'software-development' } })
+  const { agents } = await at.turnpike.get('/api/projects/{id}/team', { params: { id } })
+  expect(agents.map(({ name }) => name)).toEqual(['Developer', 'Reviewer'])
+  const agent = (assigned_agent_id: number | null) => agentOf({ assigned_agent_id })?.name
+  expect([agent(null), agent(2), agent(3), agent(1)]).toEqual(['Developer', 'Developer', 'Reviewer', undefined])
+})
