@@ -141,7 +141,9 @@ consoleSuite(
         )
         .toBe(true)
       await page.keyboard.type('Sunny')
-      upstream.script = whole({ content: `${payloads.join('\n\n')}\n\n| It | is |\n|---|---|\n| sunny | **now** |` })
+      upstream.script = whole({
+        content: `${payloads.join('\n\n')}\n\n| It | is |\n|---|---|\n| sunny | **now** |\n\n- first\n- second`,
+      })
       const [body] = await sent(given(), 2, () => page.keyboard.press('Control+Enter'))
       expect((body as Body).messages.slice(2)).toMatchObject([
         { role: 'assistant', content: null, tool_calls: [{ id: 'call_1' }] },
@@ -149,6 +151,11 @@ consoleSuite(
       ])
       await show(given(), 1)
       await page.locator('.answer').first().getByRole('cell', { name: 'sunny' }).waitFor()
+      // The styles of the board, which are loaded with the first page, leave the items of an answer below each other.
+      const [first, second] = await Promise.all(
+        ['first', 'second'].map((name) => page.locator('.answer li').filter({ hasText: name }).first().boundingBox()),
+      )
+      expect(second!.y).toBeGreaterThan(first!.y)
       expect(await page.evaluate('globalThis.hit')).toBeUndefined()
     })
 
