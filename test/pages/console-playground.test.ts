@@ -73,7 +73,7 @@ consoleSuite(
       await page.getByText('A good morning').waitFor()
       await page.getByText('It ends here because it reached the limit of tokens.').waitFor()
       const figures = async () => (await page.locator('.run-figures').textContent())!
-      expect(await figures()).toMatch(/^First token\d.*Total\d.*Tokens1,200 in, 50 outCost\$0\.00021$/)
+      expect(await figures()).toMatch(/^Cost\$0\.00021First token\d.*Total\d.*Tokens1,200 in, 50 out$/)
       await page.getByText('Why openai').click()
       await page.getByText('openai is the first that can answer, in the order of the configuration.').waitFor()
 

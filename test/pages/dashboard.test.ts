@@ -245,7 +245,7 @@ describe('the dashboard', needs(programs.chromium), () => {
       expect(text.split('\r\n')[0]).toBe(
         'id,name,owner_id,requests,without_price,prompt_tokens,completion_tokens,cost_usd,cost_usd_before',
       )
-      expect(text).toContain(',Administrator,')
+      expect(text).toContain(`,${EMAIL},`)
     })
 
     it('how a request would be routed', async () => {
