@@ -33,7 +33,7 @@ it('the reference server returns data to administrators, also from before its st
     expect(await json(server, '/admin/users/summary')).toMatchObject({
       users: 1,
       requests: 3,
-      data: [{ name: 'Administrator', requests: 3 }],
+      data: [{ name: 'Administrator', requests: 3, last_used_at: expect.any(String) as string }],
     })
     expect(await json(server, '/admin/balancer')).toMatchObject({ groups: {}, choices: [] })
     expect(await json(server, '/admin/audit')).toMatchObject({

@@ -13,8 +13,8 @@ const upstream = await rawUpstream()
 afterAll(() => upstream.close())
 
 /** A picture that people see in the pages. */
-const picture = new Blob([readFileSync(new URL('../../docs/images/dashboard.png', import.meta.url))], {
-  type: 'image/png',
+const picture = new Blob([readFileSync(new URL('../../docs/images/dashboard.webp', import.meta.url))], {
+  type: 'image/webp',
 })
 
 /** Opens a task whose draft waits. */
@@ -29,7 +29,7 @@ async function waiting(given: Given, draft: string, output?: string) {
 conversationSuite('Markdown in the console', upstream, (given) => {
   it('is shown as it is meant, with code that is highlighted and copied, and as its source', async () => {
     const { page, person, inspect } = given()
-    const { url } = await person.client.upload(picture, { fields: { displayName: 'board.png' } })
+    const { url } = await person.client.upload(picture, { fields: { displayName: 'board.webp' } })
     const text = `${richText}\n![The board](${url})\n`
     await waiting(given(), text)
     const shown = page.locator('.markdown')

@@ -73,7 +73,7 @@ consoleSuite(
       await page.getByText('A good morning').waitFor()
       await page.getByText('It ends here because it reached the limit of tokens.').waitFor()
       const figures = async () => (await page.locator('.run-figures').textContent())!
-      expect(await figures()).toMatch(/^First token\d.*Total\d.*Tokens1,200 in, 50 outCost\$0\.00021$/)
+      expect(await figures()).toMatch(/^Cost\$0\.00021First token\d.*Total\d.*Tokens1,200 in, 50 out$/)
       await page.getByText('Why openai').click()
       await page.getByText('openai is the first that can answer, in the order of the configuration.').waitFor()
 
@@ -141,7 +141,9 @@ consoleSuite(
         )
         .toBe(true)
       await page.keyboard.type('Sunny')
-      upstream.script = whole({ content: `${payloads.join('\n\n')}\n\n| It | is |\n|---|---|\n| sunny | **now** |` })
+      upstream.script = whole({
+        content: `${payloads.join('\n\n')}\n\n| It | is |\n|---|---|\n| sunny | **now** |\n\n- first\n- second`,
+      })
       const [body] = await sent(given(), 2, () => page.keyboard.press('Control+Enter'))
       expect((body as Body).messages.slice(2)).toMatchObject([
         { role: 'assistant', content: null, tool_calls: [{ id: 'call_1' }] },
@@ -149,6 +151,11 @@ consoleSuite(
       ])
       await show(given(), 1)
       await page.locator('.answer').first().getByRole('cell', { name: 'sunny' }).waitFor()
+      // The styles of the board, which are loaded with the first page, leave the items of an answer below each other.
+      const [first, second] = await Promise.all(
+        ['first', 'second'].map((name) => page.locator('.answer li').filter({ hasText: name }).first().boundingBox()),
+      )
+      expect(second!.y).toBeGreaterThan(first!.y)
       expect(await page.evaluate('globalThis.hit')).toBeUndefined()
     })
 

@@ -38,7 +38,7 @@ consoleSuite('the projects of the console', (given) => {
     await page.getByRole('region', { name: '2 drafts wait for you' }).waitFor()
     await page.getByRole('row', { name: /Website Relaunch in spring (Waiting )?1 / }).waitFor()
     await inspect('console-projects')
-    await page.getByRole('link', { name: 'Begin with the oldest' }).click()
+    await page.getByRole('link', { name: 'Review the oldest' }).click()
     await page.getByRole('dialog', { name: `Draft of ${items[0]!.id}` }).waitFor()
     await open('/projects', 'Projects')
     await page.getByRole('link', { name: 'Website' }).click()

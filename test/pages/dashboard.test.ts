@@ -61,8 +61,8 @@ describe('the dashboard', needs(programs.chromium), () => {
     it.each([
       ['Overview', 'Latency, p95'],
       ['Requests', 'gpt-4o-mini'],
-      ['Usage', 'Administrator'],
-      ['Providers', 'by variables'],
+      ['Usage', EMAIL],
+      ['Providers', 'from variables'],
       ['Routing', 'Recent choices'],
       ['Pricing', 'gpt-4.1-nano'],
       ['Keys', 'bootstrap'],
@@ -90,7 +90,7 @@ describe('the dashboard', needs(programs.chromium), () => {
       await inspect('admin-choice')
       await page.keyboard.press('Escape')
       await goTo(page, 'Usage')
-      await page.getByRole('table', { name: 'Usage by user' }).getByRole('button', { name: 'Administrator' }).click()
+      await page.getByRole('table', { name: 'Usage by user' }).getByRole('button', { name: EMAIL }).click()
       await page.getByRole('dialog').getByRole('img', { name: 'Cost by day' }).waitFor()
       await inspect('admin-usage-hours')
       await page.keyboard.press('Escape')
@@ -235,7 +235,7 @@ describe('the dashboard', needs(programs.chromium), () => {
       const { page } = visitor
       await server.chat({})
       await goTo(page, 'Usage')
-      const row = page.getByRole('table', { name: 'Usage by user' }).getByRole('row', { name: 'Administrator' })
+      const row = page.getByRole('table', { name: 'Usage by user' }).getByRole('row', { name: EMAIL })
       expect(await row.textContent()).toMatch(/\$0\.0\d+/)
       const [download] = await Promise.all([
         page.waitForEvent('download'),
@@ -245,7 +245,7 @@ describe('the dashboard', needs(programs.chromium), () => {
       expect(text.split('\r\n')[0]).toBe(
         'id,name,owner_id,requests,without_price,prompt_tokens,completion_tokens,cost_usd,cost_usd_before',
       )
-      expect(text).toContain(',Administrator,')
+      expect(text).toContain(`,${EMAIL},`)
     })
 
     it('how a request would be routed', async () => {

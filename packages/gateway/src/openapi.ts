@@ -147,11 +147,11 @@ export const gatewayDocument = (
     securitySchemes: {
       gatewayKey: {
         ...bearer,
-        description: `A gateway key, ${KEY_PREFIX}…; without Authorization also in api-key or x-api-key.`,
+        description: `A gateway key, ${KEY_PREFIX}…; where there is no Authorization, in api-key or x-api-key.`,
       },
       administrator: {
         ...bearer,
-        description: 'What administrators may show in place of a key.',
+        description: 'Of administrators also an access token, or ADMIN_TOKEN.',
         'x-convention': true,
       },
     },

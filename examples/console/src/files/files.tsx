@@ -33,7 +33,7 @@ function Space({ changes }: { changes: number }) {
     <Loaded data={data}>
       {({ storage_bytes_used: used, storage_gb }) => (
         <div class="space small muted">
-          {bytes(used)} of {bytes(storage_gb * BYTES_PER_GB)} used; the trash counts.
+          {bytes(used)} of {bytes(storage_gb * BYTES_PER_GB)} used, with the trash.
           <Bar share={used / (storage_gb * BYTES_PER_GB)} />
         </div>
       )}

@@ -54,7 +54,7 @@ export function KeyDrawer({
       <Facts
         facts={[
           ['State', <Status tone={refusal ? 'off' : 'good'}>{refusal ?? 'active'}</Status>],
-          ['Made', time(key.created_at)],
+          ['Created', time(key.created_at)],
           ['Last used', key.last_used_at ? time(key.last_used_at) : NONE],
           ['Rotated', key.rotated_at !== undefined && time(key.rotated_at)],
           [

@@ -61,7 +61,7 @@ export function Keys() {
     { name: 'Requests', number: true, cell: ({ id }) => figure(used.get(id)?.requests, count) },
     { name: 'Tokens', number: true, cell: ({ id }) => figure(used.get(id)?.total_tokens, count) },
     { name: 'Cost', number: true, cell: ({ id }) => figure(used.get(id)?.cost_usd, usd) },
-    { name: 'Made', number: true, cell: ({ created_at }) => <Ago at={created_at} /> },
+    { name: 'Created', number: true, cell: ({ created_at }) => <Ago at={created_at} /> },
     { name: 'Last used', number: true, cell: ({ last_used_at: at }) => (at ? <Ago at={at} /> : NONE) },
   ]
   const show = (made: MadeKey): void => {

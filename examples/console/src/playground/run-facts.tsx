@@ -8,11 +8,11 @@ export function Facts({ run }: { run: Run }) {
   const { state, body, firstMs, totalMs, usage, explanation } = run
   const rate = rateOf(run)
   const figures = [
+    ['Cost', usage ? (usage.priced ? usd(usage.cost) : 'price unknown') : NONE],
     ['First token', duration(firstMs)],
     ['Total', duration(totalMs)],
     ['Speed', rate === undefined ? NONE : `${count(Math.round(rate))} tok/s`],
     ['Tokens', usage ? `${count(usage.prompt_tokens)} in, ${count(usage.completion_tokens)} out` : NONE],
-    ['Cost', usage ? (usage.priced ? usd(usage.cost) : 'price unknown') : NONE],
   ].filter(([, value]) => value !== NONE || state === 'running')
   return (
     <footer class="stack small">

@@ -85,7 +85,7 @@ export function BoardColumn({
           }}
         />
       )}
-      <div class="column">
+      <div class="column-cards">
         {tasks.length === 0 && isWhole && <p class="small muted">{isOver ? 'Drop it here' : 'No tasks'}</p>}
         <ul ref={list} style={{ height: `${tasks.length * row}px` }}>
           {indexes.map((index) => {

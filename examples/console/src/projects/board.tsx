@@ -98,7 +98,7 @@ function Columns({
           />
         ))}
       </div>
-      <p class="keys small muted">
+      <p class="board-keys small muted">
         <kbd>↑</kbd> <kbd>↓</kbd> <kbd>←</kbd> <kbd>→</kbd> go to a card · <kbd>Enter</kbd> opens it · <kbd>Space</kbd>{' '}
         takes it, <kbd>←</kbd> <kbd>→</kbd> and <kbd>Space</kbd> move it · <kbd>X</kbd> selects · <kbd>M</kbd> menu
       </p>

@@ -73,7 +73,7 @@ export function WaitingForYou({
       <header>
         <h2>{title}</h2>
         <a class="button primary" href={taskIn(tasks[0]!)}>
-          Begin with the oldest
+          Review the oldest
         </a>
       </header>
       <ul>

@@ -21,7 +21,7 @@ function Description({ text }: { text: string }) {
   const reader = useReader()
   const read = useBlocks(text.slice(0, GLIMPSE))
   const words = read?.blocks.flatMap(reader!.leavesOf).flatMap(({ runs }) => [...runs.map(({ text }) => text), ' '])
-  return <div class="small muted one-line">{words ?? text}</div>
+  return <div class="small muted one-line">{words ?? ' '}</div>
 }
 
 /** @param figures of projects by id; a dash until they are there */

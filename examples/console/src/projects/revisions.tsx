@@ -60,7 +60,7 @@ function Compare({ revisions }: { revisions: readonly Revision[] }) {
 function Cost({ spend, revisions }: { spend: Schemas['TaskSpend']; revisions: readonly Revision[] }) {
   const times = new Map(revisions.map(({ id, created_at }) => [id, created_at]))
   const rows = [
-    { id: 'since', name: spend.revisions.length > 0 ? 'Since the last revision' : 'So far', ...spend.since },
+    ...(spend.revisions.length > 0 ? [{ id: 'since', name: 'Since the last revision', ...spend.since }] : []),
     ...spend.revisions.map((one) => {
       const made = times.get(one.id)
       return { ...one, name: made === undefined ? 'An older revision' : `For the revision of ${time(made)}` }

@@ -63,7 +63,7 @@ export function Settings({ project, onChange }: { project: Project; onChange: ()
         <div class="body stack">
           <Facts
             facts={[
-              ['Made', time(project.created_at)],
+              ['Created', time(project.created_at)],
               ['Changed', time(project.updated_at)],
               ['Id', <span class="mono">{project.id}</span>],
             ]}

@@ -52,7 +52,7 @@ const About = ({ task, agents }: { task: Task; agents: readonly Agent[] }) => {
         </span>
       )}
       <span>
-        Made <Ago at={task.created_at} />
+        Created <Ago at={task.created_at} />
       </span>
       <span>
         Changed <Ago at={task.updated_at} />

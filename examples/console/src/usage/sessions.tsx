@@ -55,7 +55,7 @@ const sessionColumns: Column<Session>[] = [
   { name: 'Tokens in', number: true, cell: (one) => count(one.prompt_tokens) },
   { name: 'Tokens out', number: true, cell: (one) => count(one.completion_tokens) },
   { name: 'Cost', number: true, cell: (one) => usd(one.cost_usd) },
-  { name: 'Made', number: true, cell: (one) => <Ago at={one.created_at} /> },
+  { name: 'Created', number: true, cell: (one) => <Ago at={one.created_at} /> },
   { name: 'Ends', number: true, cell: ({ expires_at: at }) => (at === null ? NONE : <Ago at={at} />) },
 ]
 

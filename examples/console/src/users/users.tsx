@@ -27,6 +27,7 @@ interface Spend {
   id: string
   requests: number
   cost_usd: number
+  last_used_at: string | null
 }
 /** Most users whose usage is read. */
 const MOST = 500
@@ -70,7 +71,14 @@ function UserList({ email, isDeleted, changes, onChange }: Filter & { changes: n
     { name: 'Role', cell: ({ role }) => <span class={`badge ${role === 'admin' ? 'accent' : ''}`}>{role}</span> },
     { name: 'Requests', number: true, cell: ({ id }) => figure(spend.value?.get(id)?.requests, count) },
     { name: 'Cost', number: true, cell: ({ id }) => figure(spend.value?.get(id)?.cost_usd, usd) },
-    { name: 'Signs in by', cell: ({ provider }) => provider },
+    {
+      name: 'Last request',
+      number: true,
+      cell: ({ id }) => {
+        const at = spend.value?.get(id)?.last_used_at
+        return at ? <Ago at={at} /> : NONE
+      },
+    },
     {
       name: isDeleted ? 'Deleted' : 'Since',
       number: true,

@@ -879,6 +879,7 @@ export interface components {
                 completion_tokens: number;
                 tokens: number;
                 cost_usd: number;
+                last_used_at: string | null;
             }[];
             next?: string;
         };

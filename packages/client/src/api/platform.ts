@@ -791,7 +791,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes the given fields of a task. Another output makes a revision. With If-Match, only a task that is as it was read.
+         * Changes the given fields of a task, such as to approve it. Another output makes a revision. With If-Match, only a task that is as it was read.
          * @description For whoever is signed in.
          */
         patch: operations["tasks.update"];

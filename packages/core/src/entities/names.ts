@@ -19,11 +19,11 @@ export interface Named {
   user_id: string | null
 }
 
-/** Reads the names of entities, in the order of `ids`: of users, also deleted ones, the name or the e-mail; of sessions the label. */
+/** Reads the names of entities, in the order of `ids`: of users, also deleted ones, the e-mail or the name; of sessions the label. */
 export async function namesOf(kv: KV, of: keyof typeof kinds, ids: string[]): Promise<Named[]> {
   const entries = await kv.getMany<Stored>(ids.map((id) => [kinds[of], id]))
   return entries.map((entry) => {
     const { name, label, email, user_id = null } = entry?.value ?? {}
-    return { name: name || label || email || null, user_id }
+    return { name: email || name || label || null, user_id }
   })
 }

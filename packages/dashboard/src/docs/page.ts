@@ -74,8 +74,8 @@ const credentials = (apis: readonly Api[]): Html =>
     <header><h2>Credentials</h2></header>
     <div class="body stack">
       <p class="muted">
-        “Try it” sends what stands here as bearer token. It stays in this page until that is closed. Without one, the
-        session of this browser is sent, which the platform and <code>/admin</code> take, and <code>/v1</code> does not.
+        “Try it” sends these as bearer tokens; they are forgotten when the page is closed. Without one, it sends the
+        session of this browser, which is enough for the platform and <code>/admin</code>, and not for <code>/v1</code>.
       </p>
       <div class="inputs">
         ${apis.map(

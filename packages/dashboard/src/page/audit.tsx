@@ -57,7 +57,7 @@ async function readNames(signal: AbortSignal): Promise<Map<string, string>> {
     read<{ data: Key[] }>('keys?limit=500', signal),
   ])
   return new Map([
-    ...users.data.map(({ id, name, email }) => [id, name || email || id] as const),
+    ...users.data.map(({ id, name, email }) => [id, email || name || id] as const),
     ...keys.data.map(({ id, name }) => [id, name] as const),
   ])
 }
@@ -82,8 +82,8 @@ const columnsOf = (names: Map<string, string>): Column<AuditEntry>[] => [
     ),
   },
   { name: 'Who', cell: ({ actor }) => <Named id={actor} names={names} /> },
-  { name: 'Of what', cell: ({ target }) => <Named id={target} names={names} /> },
-  { name: 'Change', cell: ({ detail }) => detail || NONE },
+  { name: 'Target', cell: ({ target }) => <Named id={target} names={names} /> },
+  { name: 'Details', cell: ({ detail }) => detail || NONE },
   { name: 'When', number: true, cell: ({ timestamp }) => <Ago at={timestamp} /> },
 ]
 
@@ -93,10 +93,10 @@ const Entry = ({ of: entry, names }: { of: AuditEntry; names: Map<string, string
       facts={[
         ['When', time(entry.timestamp, new Date(0))],
         ['Who', names.get(entry.actor) ?? entry.actor],
-        ['Id', names.has(entry.actor) && <span class="mono">{entry.actor}</span>],
-        ['Of what', names.get(entry.target) ?? entry.target],
-        ['Its id', names.has(entry.target) && <span class="mono">{entry.target}</span>],
-        ['Change', entry.detail],
+        ['Id of who', names.has(entry.actor) && <span class="mono">{entry.actor}</span>],
+        ['Target', names.get(entry.target) ?? entry.target],
+        ['Target id', names.has(entry.target) && <span class="mono">{entry.target}</span>],
+        ['Details', entry.detail],
         ['Action', <code>{entry.action}</code>],
       ]}
     />
@@ -144,7 +144,7 @@ export function Audit() {
             </select>
           )}
         </Field>
-        <Filter value={filter} hint="who, what, address" onChange={(filter) => setQuery({ filter })} />
+        <Filter value={filter} hint="Who, what, address" onChange={(filter) => setQuery({ filter })} />
         {who !== '' && (
           <button type="button" onClick={() => setQuery({ who: undefined })}>
             Only {names.get(who) ?? shortId(who)}: show all
@@ -155,7 +155,7 @@ export function Audit() {
         {({ rows, cut }) => {
           const shown = rows.filter(isShown)
           return (
-            <Panel title={`${cut ? 'Of the first 10,000: ' : ''}${plural(shown.length, 'row')}`}>
+            <Panel title={`${cut ? 'Of the first 10,000: ' : ''}${plural(shown.length, 'event')}`}>
               {shown.length === 0 ? (
                 <Empty title="Nothing of this kind in this time">
                   <p>What administrators and users change is listed here, with sign-ins.</p>

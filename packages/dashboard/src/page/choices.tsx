@@ -59,15 +59,19 @@ export function Candidates({ choice, served }: { choice: Simulated; served?: Cho
   )
 }
 
+/** The provider and model that answered, or why none did. */
+export const answeredBy = ({ served, attempts }: Choice): string =>
+  served ? `${served.provider}/${served.model}` : attempts > 0 ? 'none: all calls failed' : 'none could serve it'
+
 /** What was asked for, and what decided. */
 export const ChoiceFacts = ({ choice }: { choice: Choice }) => (
   <Facts
     facts={[
       ['Time', time(choice.time)],
       ['Model', choice.model],
-      ['Provider', choice.provider ?? 'not given'],
+      ['Provider', choice.provider ?? 'any'],
       ['Decided by', choice.by === 'price' ? 'price' : 'the order of configuration'],
-      ['Answered', choice.served ? `${choice.served.provider}/${choice.served.model}` : 'no candidate'],
+      ['Answered', answeredBy(choice)],
       ['Calls', choice.attempts],
     ]}
   />

@@ -54,7 +54,7 @@ export function KeyDrawer({
         facts={[
           ['Owner', <a href={linkTo('/admin/usage', { by: 'user', id: key.user_id })}>{owner}</a>],
           ['State', <Status tone={refusal ? 'off' : 'good'}>{refusal ?? 'active'}</Status>],
-          ['Made', time(key.created_at)],
+          ['Created', time(key.created_at)],
           ['Last used', key.last_used_at === null ? 'never' : time(key.last_used_at)],
           ['Rotated', key.rotated_at !== undefined && time(key.rotated_at)],
           ['Usage', <a href={linkTo('/admin/usage', { by: 'key', id: key.id })}>by hour</a>],

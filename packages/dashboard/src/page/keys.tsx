@@ -51,7 +51,7 @@ const columns: Column<Key>[] = [
     cell: ({ last_used_at }) => (last_used_at === null ? 'never' : <Ago at={last_used_at} />),
     sort: ({ last_used_at }) => last_used_at ?? '',
   },
-  { name: 'Made', cell: ({ created_at }) => <Ago at={created_at} />, sort: ({ created_at }) => created_at },
+  { name: 'Created', cell: ({ created_at }) => <Ago at={created_at} />, sort: ({ created_at }) => created_at },
 ]
 
 export function Keys() {

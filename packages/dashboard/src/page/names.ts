@@ -30,7 +30,7 @@ export function useNames(): Names {
       read<{ data: UsageRow[] }>(`usage?by=project&limit=${MOST}`, signal),
     ])
     return {
-      users: new Map(users.data.map(({ id, name, email }) => [id, name || email || id])),
+      users: new Map(users.data.map(({ id, name, email }) => [id, email || name || id])),
       keys: new Map(keys.data.map((key) => [key.id, key])),
       projects: new Map(projects.data.map(({ id, name }) => [id, name ?? id])),
     }

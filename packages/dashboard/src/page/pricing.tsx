@@ -62,7 +62,7 @@ const columns: Column<PricedModel>[] = [
   { name: 'Other', cell: (model) => others(model) || NONE },
   {
     name: 'Since',
-    cell: ({ since, source }) => (since === null ? NONE : `${since}, ${source}`),
+    cell: ({ since }) => <span class="nowrap">{since ?? NONE}</span>,
     sort: ({ since }) => since ?? '',
   },
 ]
@@ -125,8 +125,10 @@ export function Pricing() {
           <>
             <div class="spread">
               <p class="muted">
-                US dollars per million tokens; in “other”, also per million characters, seconds or images. Table of{' '}
-                {answer.since ?? 'an unknown date'}, {answer.source}, version {answer.version}.
+                US dollars per million tokens; “Other” also per million characters, seconds or images.{' '}
+                <span title={`Version ${answer.version}`}>
+                  Prices of {answer.since ?? 'an unknown date'}, {answer.source}.
+                </span>
               </p>
               <Filter value={filter} onChange={(filter) => setQuery({ filter })} />
             </div>

@@ -36,9 +36,9 @@ export async function readRows(hours: string, signal: AbortSignal): Promise<Row[
 
 /** Where a provider is configured, in words. */
 export const sources = {
-  file: 'in the file',
-  environment: 'by variables',
-  program: 'by the program',
+  file: 'in the configuration file',
+  environment: 'from variables',
+  program: 'set in code',
   store: 'added here',
 } as const
 

@@ -139,8 +139,8 @@ export function Providers() {
         )}
       </Loaded>
       <p class="small muted">
-        Health is that of the process that answers. A test asks for the list of models, which costs nothing. Who answers
-        a request is decided in <a href={linkTo('/admin/routing')}>Routing</a>.
+        A test reads the list of models and costs nothing. <a href={linkTo('/admin/routing')}>Routing</a> shows which
+        provider a request goes to.
       </p>
       {isAdding && (
         <AddProvider

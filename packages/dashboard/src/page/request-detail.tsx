@@ -165,7 +165,7 @@ export function RequestDrawer({
       title={
         event ? (
           <>
-            <ResultStatus event={event} /> {nameOf(event)}
+            <ResultStatus event={event} /> · {nameOf(event)}
           </>
         ) : (
           `Request ${id}`

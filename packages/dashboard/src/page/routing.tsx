@@ -19,7 +19,7 @@ import {
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { BalancerAnswer, Choice, PricingAnswer, ProvidersAnswer, Simulated } from './answers.js'
-import { Candidates, ChoiceFacts } from './choices.js'
+import { answeredBy, Candidates, ChoiceFacts } from './choices.js'
 import { read, send } from './api.js'
 
 /** The smallest picture, for requests with one. */
@@ -110,7 +110,7 @@ function Simulate({ groups, providers }: { groups: string[]; providers: string[]
                 onChange={(event) => set({ provider: event.currentTarget.value })}
               >
                 <option value="auto">auto: the cheapest</option>
-                <option value="">not given</option>
+                <option value="">any: the first in order</option>
                 {providers.map((id) => (
                   <option key={id}>{id}</option>
                 ))}
@@ -130,7 +130,7 @@ function Simulate({ groups, providers }: { groups: string[]; providers: string[]
               />
             )}
           </Field>
-          <Field label="Most tokens of the answer">
+          <Field label="Tokens of the answer, at most">
             {(ids) => (
               <input
                 {...ids}
@@ -142,6 +142,8 @@ function Simulate({ groups, providers }: { groups: string[]; providers: string[]
               />
             )}
           </Field>
+        </div>
+        <div class="row">
           <Check label="with tools" checked={asked.tools} onChange={(tools) => set({ tools })} />
           <Check label="with a picture" checked={asked.picture} onChange={(picture) => set({ picture })} />
         </div>
@@ -191,9 +193,9 @@ export function Routing() {
       ),
     },
     { name: 'Model', cell: ({ model }) => model },
-    { name: 'Provider', cell: ({ provider }) => provider ?? 'not given' },
+    { name: 'Provider', cell: ({ provider }) => provider ?? 'any' },
     { name: 'Decided by', cell: ({ by }) => (by === 'price' ? 'price' : 'order') },
-    { name: 'Answered', cell: ({ served }) => (served ? `${served.provider}/${served.model}` : 'no candidate') },
+    { name: 'Answered', cell: answeredBy },
     { name: 'Candidates', number: true, cell: ({ order }) => order.length },
     { name: 'Calls', number: true, cell: ({ attempts }) => attempts },
   ]
@@ -218,7 +220,7 @@ export function Routing() {
             <Panel title="Groups">
               {Object.keys(groups).length === 0 ? (
                 <Empty title="No groups of models">
-                  <p>A group is one name for several models, in order of preference. It is an option of the router.</p>
+                  <p>A group is one name for several models, in order of preference.</p>
                 </Empty>
               ) : (
                 <Table

@@ -77,7 +77,7 @@ function Store({ of: { driver, writers: who, durability, ok, reason, warnings = 
 const Configuration = ({ of }: { of: ServerAnswer['configuration'] }) => (
   <Panel title="Configuration in force">
     <div class="body stack">
-      <p class="small muted">As a file has it. … stands for secrets; providers have a page of their own.</p>
+      <p class="small muted">Secrets are shown as “…”. Providers have a page of their own.</p>
       <Code text={JSON.stringify(of, null, 2)} label="Configuration" />
     </div>
   </Panel>
@@ -104,20 +104,20 @@ export function Server() {
         {({ server, version, providers, models }) => (
           <>
             <dl class="figures">
-              <Figure name="Version of the API" value={version ?? 'unknown'} detail={server?.runtime} />
+              <Figure name="API version" value={version ?? 'unknown'} detail={server?.runtime} />
               {server && (
                 <>
                   <Figure
-                    name="Runs since"
+                    name="Started"
                     value={new Date(server.started_at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}
                     detail={<Ago at={server.started_at} />}
                   />
                   <Figure
                     name="Memory"
                     value={bytes(server.memory.resident)}
-                    detail={`${bytes(server.memory.heap)} of objects`}
+                    detail={`${bytes(server.memory.heap)} of heap`}
                   />
-                  <Figure name="Users" value={count(server.users)} detail="who are not deleted" />
+                  <Figure name="Users" value={count(server.users)} detail="without the deleted ones" />
                 </>
               )}
               <Figure name="Providers" value={count(providers)} detail={`${count(models)} models`} />

@@ -172,7 +172,7 @@ export const tasksUpdate = (tasks: TaskOperations) =>
   operation({
     id: 'tasks.update',
     summary:
-      'Changes the given fields of a task. Another output makes a revision. With If-Match, only a task that is as it was read.',
+      'Changes the given fields of a task, such as to approve it. Another output makes a revision. With If-Match, only a task that is as it was read.',
     access: 'user',
     params: IdParams,
     aliases: { draftOutput: 'draft_output', reviewComments: 'review_comments' },

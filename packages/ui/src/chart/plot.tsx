@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import { NONE } from '../format.js'
 import { theme } from '../theme.js'
-import { stepText, tickText, ticksOf } from './ticks.js'
+import { sameDecimals, stepText, tickText, ticksOf } from './ticks.js'
 
 /** A line, or a part of the bars, of a {@link Plot}. */
 export interface Series {
@@ -37,6 +37,8 @@ function colourOf(token: string): string {
 const HEIGHT = 260
 /** Pixels that a label of the time axis takes. */
 const LABEL = 76
+/** Steps of an axis of whole numbers: there is no half of a request. */
+const WHOLE = Array.from({ length: 12 }, (_, i) => [1, 2, 5].map((step) => step * 10 ** i)).flat()
 const DAY_MS = 24 * 3_600_000
 
 const isByDay = (times: readonly number[]): boolean => times.length > 1 && times[1]! - times[0]! > DAY_MS / 2
@@ -69,11 +71,12 @@ function optionsOf(
   const axis = { stroke: text, font, grid: { stroke: line, width: 1 }, ticks: { show: false } }
   const bars = kind === 'bars' && uPlot.paths.bars!({ size: [0.76, 48], radius: 0 })
   const shown = kind === 'bars' ? series.toReversed() : series
+  const isWhole = series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)))
   return {
     width,
     height: HEIGHT,
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 18, 0, 0],
     cursor: { y: false, points: { show: kind !== 'bars', size: 6 }, drag: { x: false, y: false } },
     scales: {
       x: { time: false, range: () => rangeOf(latest.current) },
@@ -87,7 +90,13 @@ function optionsOf(
         splits: ({ bbox }) => ticksOf(latest.current.times, bbox.width / devicePixelRatio / LABEL),
         values: (_, places) => places.map((place) => tickText(latest.current.times[place]!)),
       },
-      { ...axis, size: 64, space: 40, values: (_, ticks) => ticks.map(format) },
+      {
+        ...axis,
+        size: 64,
+        space: 40,
+        ...(isWhole && { incrs: WHOLE }),
+        values: (_, ticks) => sameDecimals(ticks.map(format)),
+      },
     ],
     series: [
       {},

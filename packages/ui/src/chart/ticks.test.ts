@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { stepText, tickText, ticksOf } from './ticks.js'
+import { sameDecimals, stepText, tickText, ticksOf } from './ticks.js'
 
 const midnight = new Date(2026, 5, 1)
 const days = (count: number) => Array.from({ length: count }, (_, i) => new Date(2026, 5, 1 + i).getTime())
@@ -21,4 +21,9 @@ it('writes a midnight as the day', () => {
   expect([tickText(midnight.getTime()), tickText(hours(1, 14)[0]!)]).toEqual(['1 Jun', '14:00'])
   expect(stepText(hours(1, 14)[0]!, false)).toBe('Mon 1 Jun, 14:00')
   expect(stepText(midnight.getTime(), true)).toBe('Mon 1 Jun')
+})
+
+it('writes the figures of an axis with the same decimals', () => {
+  expect(sameDecimals(['$0', '$0.005', '$0.01', '$0.015'])).toEqual(['$0', '$0.005', '$0.010', '$0.015'])
+  expect(sameDecimals(['1.5K', '2K'])).toEqual(['1.5K', '2K'])
 })

@@ -31,3 +31,10 @@ export function stepText(time: number, isDay: boolean): string {
   const day = date.toLocaleDateString('en-GB', { weekday: 'short', day: 'numeric', month: 'short' }).replace(',', '')
   return isDay ? day : `${day}, ${date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`
 }
+
+/** The labels of an axis of figures, with as many decimals in each as in the longest: `$0.010` beside `$0.015`. */
+export function sameDecimals(labels: readonly string[]): string[] {
+  const decimals = (label: string): string => /\.(\d+)/.exec(label)?.[1] ?? ''
+  const most = Math.max(0, ...labels.map((label) => decimals(label).length))
+  return labels.map((label) => label.replace(/\.\d+/, (part) => part.padEnd(most + 1, '0')))
+}

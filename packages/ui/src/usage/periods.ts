@@ -82,5 +82,5 @@ export function timeZone(now = new Date()): string {
     .find(({ type }) => type === 'timeZoneName')!
     .value.replace('GMT', 'UTC')
   const { timeZone: name } = Intl.DateTimeFormat().resolvedOptions()
-  return name === offset ? name : `${name}, ${offset}`
+  return offset.startsWith(name) ? offset : `${name}, ${offset}`
 }

@@ -96,7 +96,7 @@ export function UsageChart({ report, title, rest }: { report: UsageReport; title
           </div>
           <details class="twin" onToggle={(event) => open(event.currentTarget.open)}>
             <summary>
-              As a table <span class="small">Times of {timeZone()}</span>
+              As a table <span class="small">Times in {timeZone()}</span>
             </summary>
             {isOpen && (
               <Table

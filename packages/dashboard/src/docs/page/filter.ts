@@ -1,5 +1,5 @@
 /**
- * Shows only the operations with all words that stand in the field; `/` leads there, and Esc empties it.
+ * Shows only the operations with all words that stand in the field, in their path, summary or names of fields; `/` leads there, and Esc empties it.
  * @returns empties it
  */
 export function startFilter(): () => void {
@@ -7,7 +7,12 @@ export function startFilter(): () => void {
   const found = document.querySelector('#found')!
   const operations = [...document.querySelectorAll<HTMLElement>('.op')].map((element) => ({
     element,
-    text: `${element.dataset['name'] ?? ''} ${element.firstElementChild!.textContent}`.toLowerCase(),
+    text: [
+      element.dataset['name'],
+      ...Array.from(element.querySelectorAll('summary, .name'), (part) => part.textContent),
+    ]
+      .join(' ')
+      .toLowerCase(),
   }))
   const groups = [...document.querySelectorAll<HTMLElement>('.group')]
   const links = [...document.querySelectorAll<HTMLElement>('[data-of]')]

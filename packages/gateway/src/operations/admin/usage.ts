@@ -50,7 +50,7 @@ export const UsageTable = v.object({
     v.object({
       /** Of models: `provider/model`. */
       id: v.string(),
-      /** Of users their name or e-mail; null where there is none. */
+      /** Of users their e-mail or name; null where there is none. */
       name: v.nullable(v.string()),
       /** The owner of a key, session or project. */
       user_id: v.nullable(v.string()),

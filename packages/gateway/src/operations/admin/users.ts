@@ -1,5 +1,6 @@
 import type { KV, UsageLedger } from '@turnpike/core'
 import { countUsers, listAudit, listUsers } from '@turnpike/core'
+import { lastUsed } from '@turnpike/core/internal'
 import { Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { GatewayUser } from '../users.js'
@@ -13,7 +14,14 @@ export const UsersSummary = v.object({
   /** Totals of all usage ever, including that of deleted users. */
   ...totals,
   /** Newest first. */
-  data: v.array(v.object({ ...v.omit(GatewayUser, ['budget']).entries, ...totals })),
+  data: v.array(
+    v.object({
+      ...v.omit(GatewayUser, ['budget']).entries,
+      ...totals,
+      /** When the user's last request began; null where none is known. */
+      last_used_at: v.nullable(v.string()),
+    }),
+  ),
   /** The `after` of the next page; absent on the last one. */
   next: v.optional(v.string()),
 })
@@ -33,10 +41,8 @@ export const adminUsersSummary = (kv: KV, ledger: UsageLedger) =>
         ledger.totals('all', ''),
         listUsers(kv, query),
       ])
-      const each = await ledger.totalsOfMany(
-        'user',
-        items.map(({ id }) => id),
-      )
+      const ids = items.map(({ id }) => id)
+      const [each, uses] = await Promise.all([ledger.totalsOfMany('user', ids), lastUsed(kv, 'user', ids)])
       return {
         users,
         ...viewOf(all),
@@ -47,6 +53,7 @@ export const adminUsersSummary = (kv: KV, ledger: UsageLedger) =>
           role,
           created_at,
           ...viewOf(each[i]!),
+          last_used_at: uses[i]!,
         })),
         next,
       }
