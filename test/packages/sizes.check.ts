@@ -56,12 +56,12 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 28_600, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import anthropic', 28_700, () => bundle('anthropic', 'providers/anthropic')],
   ['providers', 'import google', 30_700, () => bundle('google', 'providers/google')],
   ['providers', 'import openai', 29_500, () => bundle('openai', 'providers/openai')],
   ['providers', 'import azure', 30_000, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
-  ['providers', 'import bedrock', 37_000, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import bedrock', 37_100, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
   ['providers', 'import vertex', 41_900, () => bundle('vertex', 'providers/vertex')],
   ['providers', 'import preset', 30_100, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 15_500, () => bundle('createRouter', 'providers')],
@@ -71,7 +71,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   [
     'platform',
     'import createPlatform, passwordAuth',
-    87_000,
+    87_500,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   ['dashboard', '/admin, with script, styles and font', 145_000, dashboard],
@@ -85,14 +85,14 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['agent', 'tarball', 30_000, () => tarball('agent')],
   ['client', 'tarball', 41_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
-  ['core', 'tarball', 213_000, () => tarball('core')],
+  ['core', 'tarball', 214_000, () => tarball('core')],
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 219_000, () => tarball('gateway')],
   ['http', 'tarball', 105_000, () => tarball('http')],
-  ['platform', 'tarball', 267_000, () => tarball('platform')],
+  ['platform', 'tarball', 270_000, () => tarball('platform')],
   ['providers', 'tarball', 503_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
-  ['turnpike', 'tarball', 435_000, () => tarball('turnpike')],
+  ['turnpike', 'tarball', 438_000, () => tarball('turnpike')],
 ]
 
 const rows: object[] = []
