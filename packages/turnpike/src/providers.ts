@@ -15,6 +15,7 @@ import {
 } from '@turnpike/providers'
 import { preset } from '@turnpike/providers/presets'
 import type { ServiceAccountKey } from '@turnpike/providers/vertex'
+import { fileOf } from './config/check.js'
 import { ConfigError } from './config/faults.js'
 import type { Config } from './config/schema.js'
 import type { ProviderSettings } from './config/providers.js'
@@ -182,10 +183,11 @@ const faultOf = (path: string, message: string): string =>
     .replace(/^(\S+): the option "([\w.]+)": "([^"]+)"/, '$1.$2.$3')
     .replace(/^(\S+): the option "([\w.]+)"/, '$1.$2')
 
-/** The providers of a configuration, undefined for those that are disabled. @throws ConfigError with a line for each that cannot be made */
+/** The providers of a configuration of a file, undefined for those that are disabled. @throws ConfigError with a line for each that cannot be made */
 export async function createProviders(
   entries: readonly (Provider | ProviderSettings)[],
   { make }: ProviderMaker,
+  file: string | undefined,
 ): Promise<(Provider | Deployment | undefined)[]> {
   const faults: string[] = []
   const providers: (Provider | Deployment | undefined)[] = []
@@ -196,7 +198,7 @@ export async function createProviders(
       faults.push(faultOf(`providers[${i}]`, (error as Error).message))
     }
   }
-  if (faults.length > 0) throw new ConfigError(faults)
+  if (faults.length > 0) throw new ConfigError(faults, file)
   return providers
 }
 
@@ -206,20 +208,22 @@ export const isSimulated = (entry: Provider | ProviderSettings): boolean =>
 /** Whether it is Gemini with speech and transcription. */
 export const hasAudio = (entry: Provider | ProviderSettings): boolean =>
   !isMade(entry) && entry.type === 'google' && entry.audio === true
-/** @throws ConfigError where a configuration has no provider that is not disabled */
-export function needProvider(providers: readonly unknown[]): void {
+/** @throws ConfigError where a configuration of a file has no provider that is not disabled */
+export function needProvider(providers: readonly unknown[], file: string | undefined): void {
   if (providers.every((provider) => provider === undefined))
-    throw new ConfigError(['providers must have one that is not disabled'])
+    throw new ConfigError(['providers must have one that is not disabled'], file)
 }
 
 /** Makes the providers of a configuration and their router, calls none, and reads a table of prices. @throws ConfigError with a line for each fault */
-export async function checkProviders({ providers: entries, routing, prices }: Config): Promise<void> {
-  const made = await createProviders(entries, providerMaker(fetchTransport(), builtInPrices()))
-  needProvider(made)
+export async function checkProviders(config: Config): Promise<void> {
+  const { providers: entries, routing, prices } = config
+  const file = fileOf(config)
+  const made = await createProviders(entries, providerMaker(fetchTransport(), builtInPrices()), file)
+  needProvider(made, file)
   try {
     createRouter({ providers: made.filter((provider) => provider !== undefined), ...routing })
   } catch (error) {
-    throw new ConfigError([(error as Error).message.replace(/^createRouter: /, '')])
+    throw new ConfigError([(error as Error).message.replace(/^createRouter: /, '')], file)
   }
   if (isPriceFile(prices)) await openPrices(prices, () => undefined)
 }

@@ -6,7 +6,7 @@ import type { Sealing } from '@turnpike/platform'
 import { sealing } from '@turnpike/platform'
 import type { Deployment, Transport } from '@turnpike/providers'
 import { createRouter } from '@turnpike/providers'
-import { sourceOf } from './config/check.js'
+import { fileOf, sourceOf } from './config/check.js'
 import type { ProviderSettings } from './config/providers.js'
 import type { Config } from './config/schema.js'
 import { groupRoutes } from './overlay/groups.js'
@@ -93,8 +93,8 @@ export async function openRouter(
   // Simulations answer only where nobody has configured a provider.
   const hasStored = overlay.entries.some(({ kind }) => kind === 'providers')
   const configured = config.providers.filter((one) => !(hasStored && source === 'environment' && isSimulated(one)))
-  const ofConfig = await createProviders(configured, maker)
-  if (!hasStored) needProvider(ofConfig)
+  const ofConfig = await createProviders(configured, maker, fileOf(config))
+  if (!hasStored) needProvider(ofConfig, fileOf(config))
   const sealed = sealing(kv, config.platform.sessionSecret ?? [], 'overlay')
   const read = await readEntries(overlay, { sealing: sealed, maker, groups: routing.groups ?? {} })
   const own = configured.flatMap((settings, i) => {

@@ -7,9 +7,12 @@ import { isTree } from './tree.js'
 
 /** Where the providers of a configuration stand. */
 export type ProviderSource = 'file' | 'environment' | 'program'
-/** By the list of providers. */
-const sources = new WeakMap<object, ProviderSource>()
-export const sourceOf = ({ providers }: Config): ProviderSource => sources.get(providers) ?? 'program'
+/** By the list of providers: where they stand, and the file that the configuration was read from. */
+const sources = new WeakMap<object, { providers?: ProviderSource | undefined; file?: string | undefined }>()
+export const sourceOf = ({ providers }: Pick<Config, 'providers'>): ProviderSource =>
+  sources.get(providers)?.providers ?? 'program'
+/** The file of a configuration, for faults that show when its providers are made. */
+export const fileOf = ({ providers }: Pick<Config, 'providers'>): string | undefined => sources.get(providers)?.file
 
 /** Where a configuration was read from. */
 interface Source {
@@ -41,8 +44,8 @@ export function checkConfig(
           .map(({ text }) => text),
       ]
   if (faults.length > 0 || !result.success) throw new ConfigError([...new Set(faults)], file)
-  const { providers = sources.get(given['providers'] as object) } = source
-  if (providers) sources.set(result.output.providers, providers)
+  const { providers = sources.get(given['providers'] as object)?.providers } = source
+  sources.set(result.output.providers, { providers, file })
   return result.output
 }
 

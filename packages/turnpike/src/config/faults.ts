@@ -26,11 +26,17 @@ function shown(path: string, value: unknown): string | undefined {
   return text.length > LENGTH ? `${text.slice(0, LENGTH)}…` : text
 }
 
-const pathOf = (issue: v.BaseIssue<unknown>): string =>
-  (issue.path ?? []).reduce((path, { key }) => {
-    if (typeof key === 'number') return `${path}[${key}]`
-    return path ? `${path}.${String(key)}` : String(key)
+type Path = readonly { key: unknown }[]
+
+const pathOf = (path: Path): string =>
+  path.reduce((text, { key }) => {
+    if (typeof key === 'number') return `${text}[${key}]`
+    return text ? `${text}.${String(key)}` : String(key)
   }, '')
+
+/** What stands at a path: as it is written, and not as a transformation has left it. */
+const valueAt = (given: unknown, path: Path): unknown =>
+  path.reduce<unknown>((tree, { key }) => (tree as Record<PropertyKey, unknown> | undefined)?.[key as string], given)
 
 /** What is wrong with a value. @param name of the setting, or of the variable that gives it */
 function sentence(
@@ -50,11 +56,12 @@ function sentence(
 /** Each fault with its path. */
 export const describeFaults = (issues: readonly v.BaseIssue<unknown>[], given: unknown, origins: Origins) =>
   issues.map((issue) => {
-    const path = pathOf(issue)
-    // As it is written, and not as a transformation has left it.
-    const value = (issue.path ?? []).reduce<unknown>(
-      (tree, { key }) => (tree as Record<PropertyKey, unknown> | undefined)?.[key as string],
-      given,
-    )
-    return { path, text: sentence(path, issue, value, origins.get(path) ?? path) }
+    const keys = issue.path ?? []
+    const section = keys.slice(0, -1)
+    if (issue.type === 'strict_object' && Array.isArray(valueAt(given, section))) {
+      const path = pathOf(section)
+      return { path, text: `${path} must be a section of settings, and not a list` }
+    }
+    const path = pathOf(keys)
+    return { path, text: sentence(path, issue, valueAt(given, keys), origins.get(path) ?? path) }
   })

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { checkProviders } from '../providers.js'
 import type { Variables } from './load.js'
 import { loadConfig } from './load.js'
 import { shownConfig } from './shown.js'
@@ -24,6 +25,17 @@ const types =
   'openai, anthropic, google, azure, bedrock, vertex, cerebras, cloudflare, deepseek, fireworks, groq, llamacpp, lmstudio, ' +
   'mistral, moonshot, nvidia, ollama, openrouter, perplexity, together, vllm, xai, zhipu'
 const provider = { type: 'openai', simulated: true, disabled: false }
+
+it('what shows when the providers are made names the file, too', async () => {
+  write('turnpike.config.json', '{ "providers": [{ "type": "openai" }] }')
+  await expect(checkProviders(await load())).rejects.toThrow(
+    new RegExp(`^${join(folder, 'turnpike.config.json')} is wrong:\nproviders\\[0\\]`),
+  )
+  write('turnpike.config.json', '{ "providers": [{ "type": "openai", "simulated": true, "disabled": true }] }')
+  await expect(checkProviders(await load())).rejects.toThrow(
+    `${join(folder, 'turnpike.config.json')} is wrong:\nproviders must have one that is not disabled`,
+  )
+})
 
 describe('a configuration is read from', () => {
   it.each([
@@ -210,7 +222,7 @@ describe('a wrong file names each fault with its path, value and what is expecte
       'a secret in place of a section',
       'admin: canary\nfiles: [canary]',
       [
-        'files.0 is no setting; there are store, accessKeyId, secretAccessKey, sessionToken, publicUrl, directUrls, urlSeconds, limitMB, trashDays, secrets, check',
+        'files must be a section of settings, and not a list',
         'admin must be a section of settings (email, password, token, …)',
       ],
     ],
