@@ -2,6 +2,7 @@ import { Ago, Copy, Dialog, Empty, Icon, icons, Loaded, Panel, Status, toast, us
 import { Markdown } from '@turnpike/ui/markdown'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
+import { AgentRun, isRunHere } from './agent-run.js'
 import { Approval } from './approval.js'
 import { MoveMenu } from './move-menu.js'
 import { Revisions } from './revisions.js'
@@ -130,11 +131,12 @@ function Content({
           />
         </div>
       </div>
-      <Watch task={task} onShow={show} />
+      {!isRunHere(task) && <Watch task={task} onShow={show} />}
       {isDone && <NextWaiting task={task} />}
       <About task={task} agents={agents} />
       {task.status === 'scheduled' && <Text title="Your comment" text={task.review_comments} />}
-      {isDone ? (output ?? <Empty title="It is done, without an output" />) : approval}
+      <AgentRun task={task} onChange={onChange} />
+      {isDone ? (output ?? <Empty title="It is done, without an output" />) : !isRunHere(task) && approval}
       {!isDone && output}
       <Text title="Description" text={task.description} />
       {task.status !== 'scheduled' && <Text title="Your comment" text={task.review_comments} />}
