@@ -44,7 +44,7 @@ describe('the page of providers', needs(programs.chromium), () => {
       })
       await openDashboard(page, server.url)
       await goTo(page, 'Providers')
-      await item(page, 'openai').getByText('by variables').waitFor()
+      await item(page, 'openai').getByText('from variables').waitFor()
       await page.getByRole('button', { name: 'Add provider' }).press('Enter')
       await page.getByRole('button', { name: 'Groq api.groq.com' }).waitFor()
       await inspect('admin-provider-kinds')
