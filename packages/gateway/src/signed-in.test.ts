@@ -50,7 +50,7 @@ describe('a user who is signed in elsewhere', () => {
     ] as const)
       expect(await gateway.ledger.totals(of, id)).toMatchObject({ requests: 1, cost_nano_usd: COST })
     expect((await kv.list(['usage-total', 'key'])).items).toEqual([])
-    expect((await kv.list(['last-used'])).items).toEqual([])
+    expect((await kv.list(['last-used'])).items.map(({ key }) => key)).toEqual([['last-used', 'user', 'ada']])
   })
 
   it('has fields that nobody documents dropped where there is a budget or credits are enforced', async () => {

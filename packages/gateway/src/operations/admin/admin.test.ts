@@ -189,6 +189,7 @@ describe('GET /admin/users/summary', () => {
     await deleteUser(kv, bob.id)
     const totals = { requests: 1, unpriced: 0, prompt_tokens: 10, completion_tokens: 3, tokens: 13, cost_usd: 0.000055 }
     const adas = { ...totals, requests: 2, unpriced: 1, prompt_tokens: 20, completion_tokens: 6, tokens: 26 }
+    const AT = '2026-01-02T00:00:00.000Z'
     const owner = (await kv.get<{ created_at: string }>(['user', OWNER]))!.value
     expect(await read('/admin/users/summary', UsersSummary)).toEqual({
       users: 2,
@@ -199,8 +200,16 @@ describe('GET /admin/users/summary', () => {
       tokens: 52,
       cost_usd: 0.000165,
       data: [
-        { id: ada.id, name: 'Ada', email: 'ada@example.com', role: 'developer', created_at: ada.created_at, ...adas },
-        { id: OWNER, name: '', email: null, role: 'user', created_at: owner.created_at, ...totals },
+        {
+          id: ada.id,
+          name: 'Ada',
+          email: 'ada@example.com',
+          role: 'developer',
+          created_at: ada.created_at,
+          ...adas,
+          last_used_at: AT,
+        },
+        { id: OWNER, name: '', email: null, role: 'user', created_at: owner.created_at, ...totals, last_used_at: AT },
       ],
     })
   })
@@ -236,7 +245,7 @@ describe('GET /admin/users/summary', () => {
     const { read } = await adminGateway({ kv: watched as never })
     reads.length = 0
     await read('/admin/users/summary', UsersSummary)
-    expect(reads.toSorted()).toEqual(['get usage-total', 'get user-count', 'getMany 100', 'list user'])
+    expect(reads.toSorted()).toEqual(['get usage-total', 'get user-count', 'getMany 100', 'getMany 100', 'list user'])
   })
 })
 

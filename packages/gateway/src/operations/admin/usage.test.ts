@@ -62,7 +62,11 @@ describe('GET /admin/usage', () => {
     expect(await table('by=user')).toEqual({
       by: 'user',
       ...all,
-      data: [row('ada', 'Ada', null, 2, 1), row('bob', 'bob@example.com', null, 1), row('eve', null, null, 1)],
+      data: [
+        row('ada', 'ada@example.com', null, 2, 1),
+        row('bob', 'bob@example.com', null, 1),
+        row('eve', null, null, 1),
+      ],
     })
     const keys = [row(keyId, 'laptop', 'bob', 1), row('unknown', null, null, 1)]
     expect(await table('by=key')).toEqual({ by: 'key', ...all, data: keys })
@@ -86,7 +90,7 @@ describe('GET /admin/usage', () => {
       by: 'user',
       hours: 3,
       from: '2026-01-02T10:00:00.000Z',
-      data: [{ id: 'ada', name: 'Ada', user_id: null, ...totals(1) }],
+      data: [{ id: 'ada', name: 'ada@example.com', user_id: null, ...totals(1) }],
     })
     expect(await ids('by=user&hours=4')).toEqual([['ada', 2]])
     expect(await ids(`by=user&hours=1&until=${EARLIER}`)).toEqual([['ada', 1]])
