@@ -92,7 +92,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['platform', 'tarball', 270_000, () => tarball('platform')],
   ['providers', 'tarball', 503_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
-  ['turnpike', 'tarball', 438_000, () => tarball('turnpike')],
+  ['turnpike', 'tarball', 446_000, () => tarball('turnpike')],
 ]
 
 const rows: object[] = []
