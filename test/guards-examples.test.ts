@@ -75,6 +75,25 @@ it('moderation: refuses requests and answers, and passes nothing that could not 
   }
 })
 
+it('threat 111: redact and moderation see the texts of a request in whatever field they are', async () => {
+  const texts = ({ tool, schema }: { tool: string; schema: string }) =>
+    says('Hi', {
+      tools: [{ type: 'function', function: { name: 't', description: tool, parameters: { type: 'object' } } }],
+      response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object', title: schema } } },
+    })
+  const guard = moderation(async (texts) => texts.some((text) => text.includes('harmful')))
+  const { chat, upstream } = await echoing(guard)
+  for (const one of [texts({ tool: 'harmful', schema: '' }), texts({ tool: '', schema: 'harmful' })])
+    expect(await errorOf(await chat(one))).toMatchObject({ code: 'content_filter' })
+  expect([(await chat(texts({ tool: 'A', schema: 'B' }))).status, upstream.requests.length]).toEqual([200, 1])
+
+  const { chat: ask, sent } = await echoing(redact)
+  const fields = { ...texts({ tool: 'For ada@example.org', schema: '+49 30 901820-00' }), user: '0049 30 901820' }
+  expect((await ask(fields)).status).toBe(200)
+  expect(sent()).toMatchObject({ user: '0049 30 901820' })
+  expect(JSON.stringify(sent())).toMatch(/For <PERSONAL_\d>.*"<PERSONAL_\d>"/)
+})
+
 it('keep: has the prompts and answers of those who consent, and no others', async () => {
   const { items, driver } = mapDriver<Uint8Array>()
   const bucket = unstorageBlobs(driver)

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Approve } from '@turnpike/agent'
+import { plain } from './lines.js'
 
 /**
  * Asks on the terminal, one call after the other. Without a terminal, what is not allowed is refused.
@@ -14,9 +15,12 @@ export function terminalApproval(allowed: Set<string>): Approve {
       signal.throwIfAborted()
       const terminal = createInterface({ input: process.stdin, output: process.stdout })
       try {
-        const answer = await terminal.question(`${name} ${JSON.stringify(args)}\nAllow? [y]es, [a]lways, [N]o: `, {
-          signal,
-        })
+        const answer = await terminal.question(
+          `${plain(`${name} ${JSON.stringify(args)}`)}\nAllow? [y]es, [a]lways, [N]o: `,
+          {
+            signal,
+          },
+        )
         if (answer.startsWith('a')) allowed.add(name)
         return /^[ya]/.test(answer)
       } finally {

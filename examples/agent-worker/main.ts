@@ -1,6 +1,7 @@
 import { workTasks } from '@turnpike/agent'
 import { createClient } from '@turnpike/client'
 import { terminalApproval } from './approve.js'
+import { lineOf, plain } from './lines.js'
 import { agentOf } from './team.js'
 import { toolsOf } from './tools.js'
 
@@ -25,12 +26,10 @@ await workTasks({
   concurrency: Number(CONCURRENCY),
   signal: controller.signal,
   onEvent({ title }, event) {
-    if (event.type === 'step') console.log(`${title}: ${event.agent} asks ${event.model}`)
-    if (event.type === 'call') console.log(`${title}: ${event.name} ${JSON.stringify(event.args)}`)
-    if (event.type === 'refused') console.log(`${title}: ${event.reason}`)
-    if (event.type === 'end') console.log(`${title}: ${event.status}${'reason' in event ? `, ${event.reason}` : ''}`)
+    const line = lineOf(title, event)
+    if (line !== undefined) console.log(line)
   },
-  onError: (error) => console.error(error instanceof Error ? error.message : error),
+  onError: (error) => console.error(plain(error instanceof Error ? error.message : String(error))),
 })
 // A tool that does not heed its signal may still run.
 process.exit()

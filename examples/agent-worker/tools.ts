@@ -12,6 +12,9 @@ const strings = (...names: string[]): JsonSchema => ({
   required: names,
 })
 
+/** Bytes of a page that are read; what follows is not waited for. */
+const PAGE_BYTES = 1_000_000
+
 const cut = (text: string): string => (text.length > MOST ? `${text.slice(0, MOST)}\n[cut off]` : text)
 
 /** The real path of a file in the folder. @throws Error for one outside, also by a link */
@@ -22,6 +25,36 @@ async function inside(folder: string, path: string): Promise<string> {
   if (way === '..' || way.startsWith(`..${sep}`) || resolve(way) === way)
     throw new Error(`${path} is not in the folder`)
   return found
+}
+
+/** The beginning of a page. */
+async function beginningOf({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let size = 0
+  for await (const bytes of body ?? []) {
+    text += decoder.decode(bytes, { stream: true })
+    size += bytes.length
+    if (size > PAGE_BYTES) break
+  }
+  return text
+}
+
+/** What is written on a page. Each tag is looked at once: a pattern would look for its end in all that follows, which takes the square of the length. */
+function textOf(html: string): string {
+  const [first = '', ...pieces] = html.split('<')
+  const texts = [first]
+  /** The end of a script or style that is left out. */
+  let until: string | undefined
+  for (const piece of pieces) {
+    const name = /^\/?\w{0,10}/.exec(piece)![0].toLowerCase()
+    if (until !== undefined && name !== until) continue
+    until = name === 'script' || name === 'style' ? `/${name}` : undefined
+    if (until !== undefined) continue
+    const end = piece.indexOf('>')
+    texts.push(end === -1 ? `<${piece}` : ` ${piece.slice(end + 1)}`)
+  }
+  return texts.join('').replace(/\s+/g, ' ')
 }
 
 /** What the agents can do: fetch pages, read the files of a folder, and save files of the user on the platform. */
@@ -37,8 +70,7 @@ export function toolsOf(client: Client, folder: string): Tool[] {
         // The address that was approved is the one that is fetched.
         const response = await fetch(url, { signal, redirect: 'error' })
         if (!response.ok) throw new Error(`The server answered ${response.status}`)
-        const text = (await response.text()).replace(/<(script|style)\b[^]*?<\/\1>/gi, '')
-        return cut(text.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' '))
+        return cut(textOf(await beginningOf(response)))
       },
     },
     {

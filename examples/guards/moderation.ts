@@ -24,9 +24,10 @@ export const byOpenai =
 export const moderation = (isHarmful: Moderate): Guard => ({
   name: 'moderation',
   async request({ request, signal }) {
-    const { messages, system, prompt, input, instructions } = request as Record<string, unknown>
+    // All of it: a model reads descriptions of tools and of schemas as well.
+    const { model: _, provider: __, ...all } = request as Record<string, unknown>
     const texts: string[] = []
-    mapTexts([messages, system, prompt, input, instructions], (text) => {
+    mapTexts(all, (text) => {
       texts.push(text)
       return text
     })

@@ -21,8 +21,9 @@ export const redact: Guard = {
       })
     const { task, request } = asked
     if (task === 'chat') {
-      const [messages, system] = mapTexts([request.messages, request.system] as const, hide)
-      return { request: { ...request, messages, system } }
+      // All but whom it is for, and from: limits of end users go by their names.
+      const { model, provider, user, ...texts } = request
+      return { request: { ...mapTexts(texts, hide), model, provider, user } }
     }
     if (task === 'embeddings') return { request: { ...request, input: mapTexts(request.input, hide) } }
     return undefined

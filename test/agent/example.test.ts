@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Tool } from '@turnpike/agent'
 import { fixedTeams } from '@turnpike/platform'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { PassThrough } from 'node:stream'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { terminalApproval } from '../../examples/agent-worker/approve.js'
+import { lineOf } from '../../examples/agent-worker/lines.js'
 import { agentOf, team } from '../../examples/agent-worker/team.js'
 import { toolsOf } from '../../examples/agent-worker/tools.js'
 import { failure, signedInClient } from '../support/client.js'
@@ -59,6 +61,27 @@ it('threat 101: pages are fetched by https, from the address that was approved',
     )
 })
 
+it('threat 109: pages that never end, or whose marks do not, keep no worker busy', async () => {
+  const { tool } = await toolNamed('fetch_page')
+  const page = async (...pieces: string[]): Promise<unknown> => {
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new TextEncoder().encode(pieces.shift() ?? ' '.repeat(100_000))),
+    })
+    vi.stubGlobal('fetch', async () => new Response(endless))
+    try {
+      return await tool.run({ url: 'https://a/' }, { signal })
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  }
+  const html = '<p title="a">1 < 2</p><SCRIPT>a<b>c</script ><style>d</style>\n<h1>End</h1>'
+  expect(await page(html)).toBe(' 1 < 2 End ')
+  const begun = performance.now()
+  for (const mark of ['<', '<script ', '<style>', '</script'])
+    expect(typeof (await page(mark.repeat(100_000)))).toBe('string')
+  expect(performance.now() - begun).toBeLessThan(5_000)
+})
+
 it('what is saved is a file of the user', async () => {
   const { tool, at } = await toolNamed('save_file')
   expect(await tool.run({ name: 'a.md', text: 'Hello' }, { signal })).toMatch(/^Saved as a\.md, its id is /)
@@ -70,6 +93,27 @@ it('without a terminal, what is not allowed is refused', async () => {
   if (typeof approve !== 'function') throw new TypeError('It is a function')
   const call = (name: string) => approve({ id: 'a', name, args: {} }, { signal })
   expect([await call('read_file'), await call('fetch_page')]).toEqual([true, 'nobody is there to allow it'])
+})
+
+it('threat 110: what is asked on the terminal is what is run, whatever characters a page makes a model write', async () => {
+  const evil = '\u001b[8m\r\u009b2J\u202e\u2028'
+  const safe = '\\u{1b}[8m\\u{d}\\u{9b}2J\\u{202e}\\u{2028}'
+  expect(lineOf('T', { type: 'refused', id: 'a', name: evil, reason: `There is no tool ${evil}` })).toBe(
+    `T: There is no tool ${safe}`,
+  )
+  const approve = terminalApproval(new Set())
+  if (typeof approve !== 'function') throw new TypeError('It is a function')
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Object.assign(input, { isTTY: true }) as never)
+  vi.spyOn(process, 'stdout', 'get').mockReturnValue(output as never)
+  try {
+    const answer = approve({ id: 'a', name: 'fetch_page', args: { url: 'https://a/\u202e\u009b2J' } }, { signal })
+    input.write('n\n')
+    expect(await answer).toBe(false)
+  } finally {
+    vi.restoreAllMocks()
+  }
+  expect(String(output.read())).toContain('fetch_page {"url":"https://a/\\u{202e}\\u{9b}2J"}\nAllow?')
 })
 
 it('the platform lists the team, and each task has the agent that it is assigned to', async () => {

@@ -63,6 +63,34 @@ worldSuite('tokens for programs', (world) => {
     expect((await ask(model!.token, 'POST', '/v1/chat/completions', chat))[0]).toBe(401)
   })
 
+  it('threat 108: ask models and read files by conversations where they are for those, too', async () => {
+    const ada = await world().signedIn()
+    const { id } = await newProject(world(), ada)
+    const conversation = `/api/projects/${id}/conversation`
+    const send = async (scopes: string[], path: string, body?: object): Promise<[number, unknown]> => {
+      const { token: as } = await create(ada, { scopes })
+      const { status, body: answer } = await world().ask<{ error?: unknown }>('POST', conversation + path, {
+        as,
+        body,
+        headers: { accept: 'text/event-stream' },
+      })
+      return [status, answer.error]
+    }
+    const text = 'Hi'
+    const refused = (needed: string) => [403, `This token is not for that: it needs ${needed}`]
+    for (const [path, body] of [['/messages', { text }], ['/reply']] as const)
+      expect(await send(['conversations:write', 'gateway:read'], path, body)).toEqual(refused('gateway:write'))
+    const withFile = { text, attachments: [unknownId] }
+    for (const body of [withFile, { ...withFile, role: 'assistant' }])
+      expect(await send(['conversations:write', 'gateway:write'], '/messages', body)).toEqual(refused('files:read'))
+    expect(made(await world().ask<{ messages: object[] }>('GET', conversation, { as: ada })).messages).toEqual([])
+    // What needs neither.
+    expect((await send(['conversations:write'], '/messages', { text, role: 'assistant' }))[0]).toBe(200)
+    const both = ['conversations:write', 'gateway:write', 'files:read']
+    expect(await send(both, '/messages', withFile)).toEqual([404, 'There is no such file'])
+    expect((await send(both, '/messages', { text }))[0]).toBe(200)
+  })
+
   it('are no administrators, whoever made them', async () => {
     const { token } = await create(await world().signedIn('admin'), { scopes: ['account:read', 'gateway:write'] })
     for (const path of ['/api/users', '/admin/providers', '/admin/metrics', '/admin/audit'])

@@ -46,7 +46,7 @@ describe('the end users of a key', () => {
       expect((await ask(user, header)).status).toBe(200)
     expect((await stored(at)).ids).toEqual(['body', 'head'])
     expect((await at.records()).map(({ end_user }) => end_user?.id)).toEqual(['head', 'body', 'head'])
-    // Speech has no `user` in its body.
+    // It is required of speech, too.
     const speech = { model: 'tts-1', input: 'Hi' }
     expect((await at.send('POST', '/v1/audio/speech', speech, at.init)).status).toBe(400)
   })

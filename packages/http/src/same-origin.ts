@@ -70,11 +70,15 @@ export interface Authenticator {
   authenticate(head: Head): Promise<Identified | null> | Identified | null
 }
 
-/** @throws ApiError 403 for a credential with scopes that are not those of the part and the method */
-function requireScope({ scopes }: Identified, { method }: Head, part: string | undefined): void {
+/**
+ * Refuses a credential that has scopes, but not this one. To write a part is to read it, too.
+ * @param part absent = one that is closed to credentials with scopes
+ * @throws ApiError 403
+ */
+export function requireScope({ scopes }: Identified, part: string | undefined, to: 'read' | 'write'): void {
   if (!scopes || (part !== undefined && scopes.includes(`${part}:write`))) return
-  if (part !== undefined && SAFE.has(method) && scopes.includes(`${part}:read`)) return
-  const needed = part === undefined ? '' : `: it needs ${part}:${SAFE.has(method) ? 'read' : 'write'}`
+  if (part !== undefined && scopes.includes(`${part}:${to}`)) return
+  const needed = part === undefined ? '' : `: it needs ${part}:${to}`
   throw new ApiError(403, 'permission_error', `This token is not for that${needed}`, { code: 'forbidden' })
 }
 
@@ -90,6 +94,6 @@ export async function identify(
 ): Promise<Identified | null> {
   const who = await authenticator.authenticate(head)
   if (who && (who.via ?? 'cookie') === 'cookie') requireSameOrigin(head, options)
-  if (who) requireScope(who, head, part)
+  if (who) requireScope(who, part, SAFE.has(head.method) ? 'read' : 'write')
   return who
 }

@@ -93,7 +93,8 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
       const expected = { characters, input: expectedTokens(said), output_audio }
       const need = {
         task: 'speech' as const,
-        request,
+        // Whom it is for, also where that is not sent.
+        request: extend(request, { user: fields['user'] }),
         streamed: true,
         expected: () => expected,
         most: ({ limits }: Target) => ({

@@ -130,7 +130,8 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
       const expected = unitsOfSeconds(guess)
       const need = {
         task: 'transcription' as const,
-        request,
+        // Whom it is for, also where that is not sent.
+        request: extend(request, { user: fields['user'] }),
         expected: () => expected,
         most: () => ({
           ...unitsOfSeconds(Math.ceil(file.size / SPEECH_BYTES_PER_SECOND)),

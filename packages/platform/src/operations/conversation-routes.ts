@@ -1,9 +1,9 @@
-import type { User } from '@turnpike/core'
 import { ChatChunk } from '@turnpike/core'
 import { readerOf } from '@turnpike/core/internal'
 import type { Answer, Call, EventStream } from '@turnpike/http'
-import { asksFor, asksForPage, jsonList, linkNext, Paging, sse, sseEvent } from '@turnpike/http'
+import { asksFor, asksForPage, jsonList, linkNext, Paging, requireScope, sse, sseEvent } from '@turnpike/http'
 import * as v from 'valibot'
+import type { Caller } from '../caller.js'
 import { ATTACHED } from '../conventions.js'
 import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
@@ -93,14 +93,15 @@ function eventsOf(chunks: Replying['chunks']): EventStream<ReplyChunk> {
   }
 }
 
-/** Answers with a reply as it is written. */
+/** Answers with a reply as it is written, for whoever may ask models. */
 async function streamed(
   conversations: ConversationOperations,
-  user: User,
+  { user, who }: NonNullable<Caller>,
   projectId: string,
   asked: NewReply['message'],
   call: Call,
 ): Promise<Answer> {
+  requireScope(who, 'gateway', 'write')
   const { memory } = call
   const { message, reply, chunks } = await conversations.reply(user, projectId, { message: asked, memory })
   if (message) call.setHeader('x-message-id', message.id)
@@ -124,13 +125,14 @@ export const conversationSend = (conversations: ConversationOperations) =>
     headers: ['Accept'],
     answerHeaders: ['X-Message-ID', 'X-Reply-ID'],
     async run(caller, { params: { id }, body: { text, role, attachments } }, call) {
-      const { user } = caller!
+      const { user, who } = caller!
+      if (attachments) requireScope(who, 'files', 'read')
       const wantsReply =
         (role ?? 'user') === 'user' && asksFor(call.header('accept'), 'text/event-stream', 'application/json')
       const message = { text, ...present({ attachments }) }
       if (!wantsReply || !conversations.canReply)
         return conversations.send(user.id, id, { ...message, ...present({ role }) })
-      return streamed(conversations, user, id, message, call)
+      return streamed(conversations, caller!, id, message, call)
     },
   })
 
@@ -145,5 +147,5 @@ export const conversationReply = (conversations: ConversationOperations) =>
     events: ChatChunk,
     errors: [400, 403, 404, 409, 429, 502, 503],
     answerHeaders: ['X-Reply-ID'],
-    run: (caller, { params: { id } }, call) => streamed(conversations, caller!.user, id, undefined, call),
+    run: (caller, { params: { id } }, call) => streamed(conversations, caller!, id, undefined, call),
   })

@@ -63,3 +63,11 @@ it.each([
 ])('ends %j as %j', (text, ended) => {
   expect(withEnds(text)).toBe(ended)
 })
+
+it('threat 81: marks that end nothing take no time', () => {
+  const begun = performance.now()
+  for (const mark of '*_~`') expect(withEnds(`${mark.repeat(50_000)}a`).length).toBeGreaterThan(50_000)
+  // With the square of the length, each took twenty times as long.
+  expect(performance.now() - begun).toBeLessThan(2_000)
+  expect(['a**', 'a\\**', 'a\\*', 'a\\', '**', ''].map(withEnds)).toEqual(['a', 'a\\*', 'a\\*', 'a\\', '', ''])
+})

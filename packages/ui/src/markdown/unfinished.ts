@@ -23,9 +23,16 @@ const OPEN_LINK = /(?:!?\[([^[\]`]*)(?:\](?:\([^)\s]*)?)?|!)$/
 /** Marks of emphasis and code, and characters that are none since `\` stands before them. */
 const MARK = /\\[^]|`+|\*\*|\*|__|_|~~/g
 
+/** A text without the marks that it ends with. A pattern for them would take the square of the length of others before them. */
+function withoutMarks(text: string): string {
+  let end = text.length
+  while (end > 0 && '*_~`'.includes(text[end - 1]!)) end--
+  return text.slice(0, text[end - 1] === '\\' ? end + 1 : end)
+}
+
 /** A text of a paragraph with the ends of what is open in it: emphasis, code, the text of a link. */
 export function withEnds(text: string): string {
-  const shown = text.replace(/(?<!\\)[*_~`]+$/, '')
+  const shown = withoutMarks(text)
   const open: string[] = []
   let code: string | undefined
   for (const { 0: mark, index } of shown.matchAll(MARK)) {
