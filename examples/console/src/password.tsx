@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks'
 import type { User } from './turnpike.js'
 import { account, turnpike } from './turnpike.js'
 
-const textOf = (fields: FormData, name: string): string => fields.get(name) as string
+/** A password as it was typed, with the spaces around it. */
+const passwordIn = (fields: FormData, name: string): string => fields.get(name) as string
 
 /** An action of a form with passwords, and the form's key: it is empty again once the action has succeeded. */
 function usePasswords(send: (fields: FormData) => Promise<unknown>) {
@@ -34,7 +35,7 @@ const NewPassword = ({ label }: { label: string }) => (
 /** Changes the password of the user who is signed in. */
 export function OwnPassword() {
   const { key, action } = usePasswords((fields) => {
-    const body = { current: textOf(fields, 'current'), password: textOf(fields, 'password') }
+    const body = { current: passwordIn(fields, 'current'), password: passwordIn(fields, 'password') }
     return turnpike.put('/api/account/password', { body })
   })
   return (
@@ -58,7 +59,7 @@ export function UserPassword({ user }: { user: User }) {
   const { key, action } = usePasswords((fields) =>
     turnpike.put('/api/users/{id}/password', {
       params: { id: user.id },
-      body: { password: textOf(fields, 'password') },
+      body: { password: passwordIn(fields, 'password') },
     }),
   )
   return (
