@@ -53,7 +53,8 @@ consoleSuite('the approval of tasks in the console', (given) => {
     await open(`/projects/${id}?task=${task.id}`, 'Website')
     await page.getByText('Writer has not begun yet.').waitFor()
     // A fresh task has no panels of nothing.
-    expect(await page.getByRole('dialog').getByRole('region').count()).toBe(0)
+    await page.getByRole('region', { name: 'Run an agent' }).waitFor()
+    expect(await page.getByRole('dialog').getByRole('region').count()).toBe(1)
     await page.getByRole('button', { name: 'Write a draft' }).click()
     expect(await page.getByRole('button', { name: 'Send for approval' }).count()).toBe(0)
     await page.getByRole('textbox', { name: 'Draft' }).fill('Toll gate')
