@@ -28,6 +28,7 @@ const models: Record<string, string> = {
 /** Values that all people know. */
 const common: Record<string, unknown[]> = {
   password: [PASSWORD],
+  current: [PASSWORD],
   voice: ['alloy', 'nova'],
   provider: ['openai', 'auto'],
   messages: [chat.messages],
@@ -65,7 +66,9 @@ export function peopleOf(world: () => World, operations: Operation[]) {
   const learn = (person: Person, { path }: Operation, body: unknown): void => {
     if (!collections.has(path) || typeof body !== 'object' || body === null) return
     const list = 'data' in body ? body.data : 'providers' in body ? body.providers : body
-    const seen = ([list].flat() as { id?: unknown }[]).map(({ id }) => id).filter((id) => typeof id === 'string')
+    const seen = ([list].flat() as { id?: unknown; request_id?: unknown }[])
+      .map((item) => item.id ?? item.request_id)
+      .filter((id) => typeof id === 'string')
     person.ids.set(path, [...new Set([...seen, ...(person.ids.get(path) ?? [])])].slice(0, 20))
   }
 

@@ -2,7 +2,7 @@
 // each line of its input, a JSON array of a method and its arguments, another with the result or with null and the error.
 import { createInterface } from 'node:readline'
 import { memoryRateLimiter, usageLedger } from '@turnpike/core'
-import { conventionRoutes, createGateway, requestEvents } from '@turnpike/gateway'
+import { conventionRoutes, createGateway, requestEvents, requestHistory } from '@turnpike/gateway'
 import { openapi as gatewayOpenapi } from '@turnpike/gateway/openapi'
 import { prometheus } from '@turnpike/gateway/prometheus'
 import { fetchShell, nodeShell } from '@turnpike/http'
@@ -88,6 +88,7 @@ const gateway = createGateway({
   trustedHops,
   cors,
   events: requestEvents(),
+  onRequest: requestHistory(kv, { now }).onRequest,
   routes: [conventionRoutes, prometheus(), gatewayOpenapi()],
   now,
 })
