@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 it('docs/agents.md: who pastes its lines has a task done by two agents, and approves it once', async () => {
-  const sections = ['Make a token and a task', 'Start a worker', 'Approve it']
+  const sections = ['Create a token and a task', 'Start a worker', 'Approve it']
   const lines = sections.flatMap((heading) => blocksOf(sectionOf(page, heading), 'sh')).join('')
   expect(lines).toContain('export URL=http://127.0.0.1:8787 PASSWORD=…\n')
   const script = lines

@@ -51,10 +51,10 @@ consoleSuite(
       await making.getByLabel('Tasks and results').selectOption('Read and change')
       await making.getByLabel('Models').selectOption('List and ask')
       await making.getByLabel('End').fill('2020-01-31T08:00')
-      await making.getByRole('button', { name: 'Make token' }).click()
+      await making.getByRole('button', { name: 'Create token' }).click()
       await page.locator('[name=expiresAt]:focus').fill('2030-01-31T08:00')
       await inspect('console-new-token')
-      await making.getByRole('button', { name: 'Make token' }).click()
+      await making.getByRole('button', { name: 'Create token' }).click()
       await said('shown this once')
       const token = (await page.getByLabel('The token').textContent())!
       await page.locator('.notice').getByRole('button', { name: 'Copy' }).first().click()

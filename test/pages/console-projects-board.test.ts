@@ -24,7 +24,7 @@ consoleSuite(
       await page.getByText('Nobody starts it.').waitFor()
       await agent.selectOption({ label: 'Writer: Writes drafts' })
       await inspect('console-task-new')
-      await page.getByRole('button', { name: 'Make task' }).click()
+      await page.getByRole('button', { name: 'Create task' }).click()
       await column(given(), 'Scheduled').getByRole('link', { name: 'Tag line' }).waitFor()
       await column(given(), 'Scheduled').getByText('needs your approval').waitFor()
       expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual([

@@ -44,7 +44,7 @@ consoleSuite(
       await press('New project')
       await expect.poll(() => focused(given())).toBe('Name')
       await keyboard.type('Website')
-      await press('Make project')
+      await press('Create project')
 
       await page.getByText('No tasks yet').waitFor()
       expect(await focused(given())).toBe('Website')

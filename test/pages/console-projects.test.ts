@@ -17,7 +17,7 @@ consoleSuite('the projects of the console', (given) => {
     await page.getByLabel('Team').selectOption('research')
     await page.getByLabel('Description').fill('Relaunch in spring')
     await inspect('console-project-new')
-    await page.getByRole('button', { name: 'Make project' }).click()
+    await page.getByRole('button', { name: 'Create project' }).click()
     await page.getByRole('heading', { level: 1, name: 'Website' }).waitFor()
     await page.getByRole('link', { name: 'Team' }).click()
     await page.getByRole('rowheader', { name: 'Analyst' }).waitFor()

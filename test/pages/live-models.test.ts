@@ -59,7 +59,7 @@ describe('pages before a local server', needs(programs.chromium), () => {
     await signIn(visitor, EMAIL)
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByLabel('Name').fill('laptop')
-    await page.getByRole('button', { name: 'Make key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByText('A first request').click()
     await page.locator('pre', { hasText: `'{"model":"it'\\''s:1b",` }).waitFor()
     await context.close()

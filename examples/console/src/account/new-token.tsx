@@ -14,7 +14,7 @@ export function NewToken({ onMade, onClose }: { onMade: (made: Token) => void; o
   })
   return (
     <Dialog title="New token" form="box" onClose={onClose}>
-      <Form action={make} label="Make token">
+      <Form action={make} label="Create token">
         <Field label="Name" name="name" hint="The program that uses it, such as worker.">
           {(ids) => <input {...ids} maxLength={200} required autofocus />}
         </Field>

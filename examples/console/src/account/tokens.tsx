@@ -90,8 +90,8 @@ export function Tokens() {
           request={curl(made.token!, made.scopes)}
           onDone={() => setNewTokens((tokens) => tokens.filter((one) => one !== made))}
         >
-          <strong class="break">{made.name}</strong> is made. Copy the token now: it is shown this once, and nobody can
-          look it up later.
+          <strong class="break">{made.name}</strong> is created. Copy the token now: it is shown this once, and nobody
+          can look it up later.
         </ShownOnce>
       ))}
       {notice}

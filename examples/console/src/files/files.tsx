@@ -61,7 +61,6 @@ function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: n
         </>
       ),
     },
-    { name: 'Type', cell: (file) => file.mime_type },
     { name: 'Read by', cell: (file) => (file.is_public ? <span class="badge amber">anybody</span> : 'you') },
     { name: 'Size', number: true, cell: (file) => bytes(file.size_bytes) },
     {

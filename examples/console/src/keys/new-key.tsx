@@ -32,7 +32,7 @@ export function NewKey({
   })
   return (
     <Dialog title="New key" form="box" onClose={onClose}>
-      <Form action={make} label="Make key">
+      <Form action={make} label="Create key">
         <KeyFields fastest={fastest} models={models} />
       </Form>
     </Dialog>
@@ -53,7 +53,7 @@ export const NewKeyNotice = ({
   onDone: () => void
 }) => (
   <ShownOnce label="The key" value={key.key!} request={curl(key.key!, model)} onDone={onDone}>
-    <strong class="break">{key.name}</strong> is {oldUntil === undefined ? 'made' : 'rotated'}. Copy the{' '}
+    <strong class="break">{key.name}</strong> is {oldUntil === undefined ? 'created' : 'rotated'}. Copy the{' '}
     {oldUntil === undefined ? '' : 'new '}key now: it is shown this once, and nobody can look it up later.{' '}
     {oldUntil !== undefined && untilWhen(oldUntil)}
   </ShownOnce>

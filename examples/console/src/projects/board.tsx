@@ -217,7 +217,7 @@ export function Board({
           onClose={() => setMaking(false)}
           onMade={(task) => {
             onChange(task)
-            toast(`“${task.title}” is made.`)
+            toast(`“${task.title}” is created.`)
           }}
         />
       )}

@@ -31,7 +31,7 @@ export function NewTask({
   })
   return (
     <Dialog title="New task" onClose={onClose}>
-      <Form action={make} label="Make task">
+      <Form action={make} label="Create task">
         <Field label="Title">{(ids) => <input {...ids} name="title" maxLength={1000} required autofocus />}</Field>
         <Field label="Description" hint="What is to be done, and what a good result has.">
           {(ids) => <textarea {...ids} name="description" rows={6} />}

@@ -65,7 +65,7 @@ const columnsOf = (figures: ReadonlyMap<string, Figures>): Column<Project>[] => 
 const NewProject = ({ onClose }: { onClose: () => void }) => (
   <Dialog title="New project" onClose={onClose}>
     <ProjectForm
-      label="Make project"
+      label="Create project"
       save={async (body) => {
         const { id } = await turnpike.post('/api/projects', { body })
         goTo(`/projects/${id}`)

@@ -33,7 +33,7 @@ async function ofAdmin(signal: AbortSignal): Promise<Step[]> {
       isDone: !health.simulated,
     },
     {
-      name: 'Make a key',
+      name: 'Create a key',
       why: 'Programs ask models with it.',
       link: linkTo('/keys', { new: 1 }),
       isDone: keys.items.length > 0,
@@ -51,7 +51,7 @@ async function ofAdmin(signal: AbortSignal): Promise<Step[]> {
       isDone: users.items.length > 1,
     },
     {
-      name: 'Make a project',
+      name: 'Create a project',
       why: 'A team of agents works on its tasks.',
       link: linkTo('/projects', { new: 1 }),
       isDone: projects.items.length > 0,
@@ -71,7 +71,7 @@ async function ofUser({ role }: User, signal: AbortSignal): Promise<Step[]> {
   const tasks = project && (await turnpike.list('/api/tasks', { query: { projectId: project.id, ...one }, signal }))
   return [
     {
-      name: 'Make a project',
+      name: 'Create a project',
       why: 'It has a team of agents, a board of tasks and a conversation.',
       link: linkTo('/projects', { new: 1 }),
       isDone: project !== undefined,
@@ -91,7 +91,7 @@ async function ofUser({ role }: User, signal: AbortSignal): Promise<Step[]> {
     ...(keys
       ? [
           {
-            name: 'Make a key',
+            name: 'Create a key',
             why: 'Your programs ask models with it.',
             link: linkTo('/keys', { new: 1 }),
             isDone: keys.items.length > 0,

@@ -32,7 +32,7 @@ function NewSession({ onMade, onClose }: { onMade: () => void; onClose: () => vo
   })
   return (
     <Dialog title="New session" form="box" onClose={onClose}>
-      <Form action={make} label="Make session">
+      <Form action={make} label="Create session">
         <Field label="Label" hint="What the requests have in common.">
           {(ids) => <input {...ids} name="label" maxLength={200} required autofocus />}
         </Field>

@@ -13,7 +13,7 @@ export function NewUser({ onMade, onClose }: { onMade: (done: string) => void; o
   })
   return (
     <Dialog title="New user" form="box" onClose={onClose}>
-      <Form action={make} label="Make user">
+      <Form action={make} label="Create user">
         <Field label="E-mail">
           {(ids) => <input {...ids} name="email" type="email" maxLength={254} required autofocus autocomplete="off" />}
         </Field>

@@ -98,7 +98,7 @@ export function GroupDrawer({
           </Notice>
         </>
       ) : (
-        <Form action={save} label={group ? 'Save' : 'Make group'}>
+        <Form action={save} label={group ? 'Save' : 'Create group'}>
           {!group && (
             <Field label="Name" name="name" hint="What programs ask for, such as fast.">
               {(ids) => <input {...ids} required maxLength={256} pattern="\S+" autocomplete="off" autofocus />}
