@@ -62,7 +62,7 @@ type Fault = keyof typeof faults
 /** Requests that are sent at a time. */
 const BATCH = 8
 /** Requests of each operation, on average; a sixth of them on stores that are slower than memory. */
-const PER_OPERATION = runs(3, 300)
+const PER_OPERATION = runs(3, 150)
 
 /** The answers to the requests of each operation that are as documented, by status. */
 type Seen = Map<string, Map<number, number>>

@@ -112,9 +112,9 @@ describe('recorded traffic', needs(recordedTraffic), () => {
     // Near all borders at once, at each distance in turn, and in two near each border; a small one in two anywhere.
     const usual = [...range(9, -4).map(near), ...range(2, -1).flatMap(alone)]
     const everywhere =
-      bytes.length <= 12_288
+      bytes.length <= 4_096
         ? range(bytes.length).map((at) => [at])
-        : [...range(129, -64).map(near), ...range(129, -64).flatMap(alone)]
+        : [...range(33, -16).map(near), ...range(33, -16).flatMap(alone)]
     const ways = thorough ? everywhere : usual
     const others: number[][] = []
     for (const cuts of ways) if (!(await isSame(cuts))) others.push(cuts)

@@ -8,7 +8,7 @@ import { faultyDriver } from './faulty-driver.js'
 import { randomOf } from '../../support/random.js'
 import { runs } from '../../support/scope.js'
 
-const RUNS = runs(25, 500)
+const RUNS = runs(25, 250)
 
 type Outcome = 'acknowledged' | 'refused' | 'none' | 'unknown'
 
