@@ -81,6 +81,7 @@ consoleSuite(
       await page.getByRole('dialog', { name: payloads[0]! }).getByText('First seen').waitFor()
       await page.keyboard.press('Escape')
       await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
       await open('/usage?by=session', 'Usage')
       await page
         .getByRole('table', { name: 'Sessions' })
