@@ -36,6 +36,7 @@ export function NewToken({ onMade, onClose }: { onMade: (made: Token) => void; o
               </Field>
             ))}
           </div>
+          <p class="small muted">Replies in conversations and agents ask models: they need “List and ask”.</p>
         </fieldset>
         <EndField hint="The token is refused after it. Without one, it never ends." />
       </Form>
