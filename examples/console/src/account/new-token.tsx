@@ -21,8 +21,8 @@ export function NewToken({ onMade, onClose }: { onMade: (made: Token) => void; o
         <fieldset>
           <legend>Scopes</legend>
           <div class="numbers">
-            {parts.map(({ key, name, options }) => (
-              <Field key={key} label={name} name={key}>
+            {parts.map(({ key, name, hint, options }) => (
+              <Field key={key} label={name} name={key} hint={hint}>
                 {(ids) => (
                   <select {...ids}>
                     <option value="">No access</option>
@@ -36,7 +36,6 @@ export function NewToken({ onMade, onClose }: { onMade: (made: Token) => void; o
               </Field>
             ))}
           </div>
-          <p class="small muted">Replies in conversations and agents ask models: they need “List and ask”.</p>
         </fieldset>
         <EndField hint="The token is refused after it. Without one, it never ends." />
       </Form>
