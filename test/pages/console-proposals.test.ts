@@ -43,7 +43,7 @@ consoleSuite(
       expect(await proposed.getByRole('heading').allTextContents()).toEqual(['Costs of the oven', 'Opening hours'])
       const tasks = async () => (await person.client.list('/api/tasks', { query: { projectId: id } })).items
       expect(await tasks()).toEqual([])
-      await proposed.nth(0).getByRole('button', { name: 'Make task' }).click()
+      await proposed.nth(0).getByRole('button', { name: 'Create task' }).click()
       await proposed.nth(0).locator('a:focus').getByText('On the board').waitFor()
       await inspect('console-proposals')
       expect(await tasks()).toMatchObject([

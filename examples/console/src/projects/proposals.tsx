@@ -32,7 +32,7 @@ function Proposed({
           </a>
         ) : (
           <ActionButton action={making} onClick={making.run}>
-            {making.busy ? 'Making…' : 'Make task'}
+            {making.busy ? 'Creating…' : 'Create task'}
           </ActionButton>
         )}
       </div>
