@@ -38,6 +38,9 @@ const names = ['firstName', 'first_name', 'lastName', 'last_name', 'username']
 const cases: Record<string, Case> = {
   'POST /api/auth': { inherited: { cookie: true }, empty: 400, takes: ['email', 'password', 'cookie'] },
   'PUT /api/auth': { inherited: {}, empty: 400, takes: ['refresh_token'] },
+  'POST /api/auth/forgotten': { inherited: {}, empty: 400, takes: ['email'] },
+  'POST /api/auth/link': { inherited: {}, empty: 400, takes: ['token'] },
+  'PUT /api/auth/link': { inherited: {}, empty: 400, takes: ['token', 'password'] },
   'PATCH /api/account/role': { inherited: { role: 'user' }, empty: 400, takes: ['role'] },
   'PUT /api/account/password': { inherited: {}, empty: 400, takes: ['current', 'password'] },
   'PUT /api/users/{id}/password': { inherited: {}, empty: 400, takes: ['password'] },

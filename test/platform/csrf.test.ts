@@ -33,7 +33,13 @@ const foreign = (url: string): Record<string, string>[] => [
 ]
 
 /** Where a credential is in the body: requests that no browser sends are let through, as those of programs. */
-const open = ['POST /api/auth', 'PUT /api/auth']
+const open = [
+  'POST /api/auth',
+  'PUT /api/auth',
+  'POST /api/auth/forgotten',
+  'POST /api/auth/link',
+  'PUT /api/auth/link',
+]
 
 worldSuite('threat 18: CSRF', (world) => {
   it('refuses each route that changes something, by cookie from another origin', async () => {
@@ -56,6 +62,7 @@ worldSuite('threat 18: CSRF', (world) => {
       'DELETE /api/account': Array(7).fill(403),
       'PUT /api/account/password': Array(7).fill(403),
       'PUT /api/users/{id}/password': Array(7).fill(403),
+      'POST /api/users/{id}/password-link': Array(7).fill(403),
       'PATCH /api/account/role': Array(7).fill(403),
       'POST /api/users': Array(7).fill(403),
       'PATCH /api/users/{id}': Array(7).fill(403),

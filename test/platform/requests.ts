@@ -17,6 +17,8 @@ export interface Owner extends SignedIn {
   tokenId: string
   /** A token for programs that may read all that tokens may. */
   token: string
+  /** The token of a link by which the password is set. */
+  linkToken: string
 }
 
 /** A request of a route. */
@@ -59,6 +61,7 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
   const token = made(
     await world.ask<{ id: string; token: string }>('POST', '/api/tokens', { as, body: { name: 't', scopes } }),
   )
+  const linkToken = await world.call<string>('passwordLink', as.id)
   if (role !== 'developer') await world.call('setRole', as.id, role)
   const { id: keyId, key: value } = key.body
   return {
@@ -72,6 +75,7 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
     fileId: file.body.id,
     tokenId: token.id,
     token: token.token,
+    linkToken,
   }
 }
 
@@ -89,11 +93,16 @@ export const requestsOf = ({
   messageId,
   fileId,
   tokenId,
+  linkToken,
 }: Owner): Record<string, Sent> => ({
   'POST /api/auth': { path: '/api/auth', body: { email, password: PASSWORD } },
   'PUT /api/auth': { path: '/api/auth', body: { refresh_token: refresh } },
   'DELETE /api/auth': { path: '/api/auth' },
   'GET /api/auth/session': { path: '/api/auth/session' },
+  'GET /api/auth/options': { path: '/api/auth/options' },
+  'POST /api/auth/forgotten': { path: '/api/auth/forgotten', body: { email: `made-${++people}@example.org` } },
+  'POST /api/auth/link': { path: '/api/auth/link', body: { token: linkToken } },
+  'PUT /api/auth/link': { path: '/api/auth/link', body: { token: linkToken, password: PASSWORD } },
   'GET /.well-known/jwks.json': { path: '/.well-known/jwks.json' },
   'GET /api/account': { path: '/api/account' },
   'DELETE /api/account': { path: '/api/account' },
@@ -109,6 +118,7 @@ export const requestsOf = ({
   'DELETE /api/users/{id}': { path: `/api/users/${id}` },
   'POST /api/users/{id}/restore': { path: `/api/users/${id}/restore` },
   'PUT /api/users/{id}/password': { path: `/api/users/${id}/password`, body: { password: PASSWORD } },
+  'POST /api/users/{id}/password-link': { path: `/api/users/${id}/password-link` },
   'GET /api/users/{id}/balance': { path: `/api/users/${id}/balance` },
   'PATCH /api/users/{id}/balance': { path: `/api/users/${id}/balance`, body: { creditCoins: 9 } },
   'POST /api/users/{id}/balance': { path: `/api/users/${id}/balance`, body: { creditCoins: 9 } },

@@ -35,6 +35,7 @@ import {
   UserBalance,
   UserFile,
 } from './schemas.js'
+import { Link, SentLink, SignInOptions } from './schemas-people.js'
 import { KeysUsage, Spend, TaskSpend, UsageReport } from './usage-schemas.js'
 
 /** Options of {@link openapi}. */
@@ -55,6 +56,9 @@ const components = {
   AccountLimits: ours(AccountLimits),
   AuthSession: shown(AuthSession, 'access_token refresh_token token_type expires_in expires_at user'),
   BrowserSession: ours(BrowserSession),
+  SignInOptions: ours(SignInOptions),
+  Link: ours(Link),
+  SentLink: ours(SentLink),
   Session: shown(
     Session,
     'id user_id label prompt_tokens completion_tokens total_tokens request_count cost_usd metadata expires_at created_at updated_at',

@@ -18,6 +18,8 @@ export const optionNames: OptionNames<PlatformOptions> = {
   taskPolicy: false,
   responder: false,
   baseUrl: false,
+  mail: false,
+  linkPage: false,
   trustedOrigins: false,
   cors: false,
   bodyLimit: false,

@@ -13,6 +13,7 @@ const things: Record<string, string> = {
   group: 'Group',
   price: 'Price',
   'admin-token': 'Administrator token',
+  mail: 'Message',
 }
 const verbs: Record<string, string> = {
   create: 'made',
@@ -20,6 +21,7 @@ const verbs: Record<string, string> = {
   delete: 'deleted',
   restore: 'restored',
   password: 'password set',
+  'password-link': 'sent a link for the password',
   role: 'role set',
   budget: 'budget set',
   rotate: 'rotated',

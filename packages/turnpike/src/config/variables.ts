@@ -40,6 +40,8 @@ export const variables = {
   PASSWORD_COST: 'platform.passwordCost',
   SESSION_SECRET: 'platform.sessionSecret',
   SELF_ROLE: 'platform.selfRole',
+  SMTP_URL: 'mail.url',
+  MAIL_FROM: 'mail.from',
   USER_RATE_LIMIT: 'platform.userRateLimit',
   API_RATE_LIMIT: 'platform.apiRateLimits.user',
   API_ADDRESS_RATE_LIMIT: 'platform.apiRateLimits.address',
