@@ -26,6 +26,7 @@ const expected: Record<string, number[]> = {
   'GET /api/auth/session': [401, 401, 401, 401, 200, 200, 200, 200, 403],
   'GET /api/auth/options': [200, 200, 200, 200, 200, 200, 200, 200, 200],
   'POST /api/auth/forgotten': [204, 204, 204, 204, 204, 204, 204, 204, 204],
+  'POST /api/auth/sign-up': [204, 204, 204, 204, 204, 204, 204, 204, 204],
   // Whoever has a link, which works once: this one is nobody's.
   'POST /api/auth/link': [404, 404, 404, 404, 404, 404, 404, 404, 404],
   'PUT /api/auth/link': [404, 404, 404, 404, 404, 404, 404, 404, 404],
@@ -44,6 +45,9 @@ const expected: Record<string, number[]> = {
   'DELETE /api/users/{id}': [401, 401, 401, 401, 403, 403, 403, 204, 403],
   'POST /api/users/{id}/restore': [401, 401, 401, 401, 403, 403, 403, 200, 403],
   'PUT /api/users/{id}/password': [401, 401, 401, 401, 403, 403, 403, 204, 403],
+  'POST /api/invitations': [401, 401, 401, 401, 403, 403, 403, 200, 403],
+  'GET /api/invitations': [401, 401, 401, 401, 403, 403, 403, 200, 403],
+  'DELETE /api/invitations/{id}': [401, 401, 401, 401, 403, 403, 403, 204, 403],
   'POST /api/users/{id}/password-link': [401, 401, 401, 401, 403, 403, 403, 200, 403],
   'GET /api/users/{id}/balance': [401, 401, 401, 401, 403, 403, 403, 200, 403],
   'PATCH /api/users/{id}/balance': [401, 401, 401, 401, 403, 403, 403, 200, 403],

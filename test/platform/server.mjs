@@ -36,6 +36,8 @@ const {
   FILES_DIRECT_URLS,
   SMTP_URL,
   MAIL,
+  SIGN_UP,
+  SIGN_UP_DOMAINS,
 } = process.env
 
 let ahead = 0
@@ -133,6 +135,8 @@ const platform = createPlatform({
   gateway,
   ...(BASE_URL && { baseUrl: BASE_URL }),
   ...(MAIL !== 'off' && { mail: mailer }),
+  signUp: SIGN_UP || (MAIL === 'off' ? 'invited' : 'open'),
+  ...(SIGN_UP_DOMAINS && { signUpDomains: SIGN_UP_DOMAINS.split(',') }),
   ...(!BASE_URL && { linkPage: 'https://ai.example/console' }),
   balancePolicy,
   planLimits: {
@@ -216,6 +220,22 @@ const methods = {
   async passwordLink(id) {
     const { url } = await platform.operations.links.sendPasswordLink(id)
     return (url ?? messages.at(-1).text).match(/token=([\w-]+)/)[1]
+  },
+  invite: async (id, email) =>
+    (
+      await platform.operations.invitations.create(
+        { email, role: 'user', credit_coins: 0, extra_projects: 0 },
+        { id, first_name: '', last_name: '' },
+      )
+    ).id,
+  /** The token of an invitation that was made while they were taken. */
+  async linkOfBefore(email) {
+    const { operations } = createPlatform({ kv, identity, now })
+    const { url } = await operations.invitations.create(
+      { email, role: 'user', credit_coins: 0, extra_projects: 0 },
+      { id: 'before', first_name: '', last_name: '' },
+    )
+    return url.split('token=')[1]
   },
   addBalance: (id, amounts) => platform.operations.balances.add(id, amounts),
   /** Makes a gateway key as the operator can. */

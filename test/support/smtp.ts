@@ -8,6 +8,7 @@ import { expect } from 'vitest'
 
 /** A message as a server has received it, with the addresses of its envelope. */
 export interface Received extends Email {
+  /** In lower case. */
   envelope: { from: string; to: string[] }
 }
 
@@ -35,7 +36,7 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<Smtp> 
         const { mailFrom, rcptTo } = envelope
         const from = mailFrom ? mailFrom.address : ''
         const email = await PostalMime.parse(Buffer.concat(chunks))
-        received.push({ ...email, envelope: { from, to: rcptTo.map(({ address }) => address) } })
+        received.push({ ...email, envelope: { from, to: rcptTo.map(({ address }) => address.toLowerCase()) } })
         done()
       })()
     },
@@ -49,7 +50,8 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<Smtp> 
     url: `smtp://127.0.0.1:${port}`,
     received,
     async next(to) {
-      const find = (): Received | undefined => received.find((one) => !taken.has(one) && one.envelope.to.includes(to))
+      const find = (): Received | undefined =>
+        received.find((one) => !taken.has(one) && one.envelope.to.includes(to.toLowerCase()))
       await expect.poll(find, { message: `a message to ${to}` }).toBeDefined()
       const message = find()!
       taken.add(message)

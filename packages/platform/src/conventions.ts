@@ -84,6 +84,12 @@ export const LINK_MINUTES = 30
 export const LINKS_PER_EMAIL = 5
 export const LINKS_PER_ADDRESS = 30
 
+/** Not shown: days for which an invitation can be accepted, and hours for which a link finishes a sign-up. */
+export const INVITATION_DAYS = 7
+export const SIGN_UP_HOURS = 24
+/** Not shown: who may sign up: nobody, whoever is invited, or everybody (`closed`, `invited`, `open`). */
+export const SIGN_UP = 'invited'
+
 /** Not shown: where the links of messages lead, below `baseUrl`: a page that takes `#/link?token=…`. */
 export const LINK_PAGE = '/console'
 

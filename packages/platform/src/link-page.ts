@@ -4,6 +4,8 @@ import { LINK_PAGE } from './conventions.js'
 export interface LinkPage {
   /** The host, such as `ai.example`, as messages name it. */
   place: string
+  /** The address of the page itself. */
+  address: string
   /** The address of a link. The token stands behind the `#`, which browsers send to nobody: it is in no log and no `Referer`. */
   urlOf(token: string): string
 }
@@ -20,6 +22,7 @@ export function linkPage(
   if (hasMail && !URL.canParse(address))
     throw new TypeError('createPlatform: the option "mail" needs "baseUrl", which links in messages begin with')
   return {
+    address,
     place: URL.canParse(address) ? new URL(address).host : '',
     urlOf: (token) => `${address}#/link?token=${token}`,
   }

@@ -35,7 +35,8 @@ import {
   UserBalance,
   UserFile,
 } from './schemas.js'
-import { Link, SentLink, SignInOptions } from './schemas-people.js'
+import { NewInvitation } from './operations/invitations.js'
+import { Invitation, Link, SentLink, SignInOptions } from './schemas-people.js'
 import { KeysUsage, Spend, TaskSpend, UsageReport } from './usage-schemas.js'
 
 /** Options of {@link openapi}. */
@@ -59,6 +60,7 @@ const components = {
   SignInOptions: ours(SignInOptions),
   Link: ours(Link),
   SentLink: ours(SentLink),
+  Invitation: ours(Invitation),
   Session: shown(
     Session,
     'id user_id label prompt_tokens completion_tokens total_tokens request_count cost_usd metadata expires_at created_at updated_at',
@@ -88,6 +90,7 @@ const components = {
   SignIn: ours(SignIn),
   NewUser: ours(NewUser),
   UserPatch: ours(UserPatch),
+  NewInvitation: ours(NewInvitation),
   BalancePatch: ours(BalancePatch),
   BalanceAmounts: ours(BalanceAmounts),
   NewKey: ours(NewKey),

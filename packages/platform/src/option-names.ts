@@ -20,6 +20,8 @@ export const optionNames: OptionNames<PlatformOptions> = {
   baseUrl: false,
   mail: false,
   linkPage: false,
+  signUp: false,
+  signUpDomains: false,
   trustedOrigins: false,
   cors: false,
   bodyLimit: false,

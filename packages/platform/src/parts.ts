@@ -3,6 +3,7 @@ import type { SessionIssuer } from './identity/identity.js'
 import type { LinkPage } from './link-page.js'
 import type { Post } from './mail/post.js'
 import type { PlanLimits } from './operations/balances.js'
+import type { SignUpPolicy } from './operations/sign-up.js'
 import type { SelfRole } from './operations/users.js'
 import type { TaskPolicy } from './operations/tasks.js'
 import type { Logged } from './own-log.js'
@@ -20,6 +21,7 @@ export interface Parts {
   rateLimiter: RateLimiter
   post: Post
   links: LinkPage
+  signUp: SignUpPolicy
   balancePolicy: BalancePolicy
   planLimits: PlanLimits
   /** Bytes of data that a user may have: `dataGb` of the plan. */

@@ -15,6 +15,7 @@ import {
   PLAN_LIMITS,
   REPLY_DRAIN_MS,
   SELF_ROLE,
+  SIGN_UP,
   USER_RATE_LIMIT,
 } from './conventions.js'
 import { tooMany } from './errors.js'
@@ -31,6 +32,7 @@ import type { PlanLimits } from './operations/balances.js'
 import { balanceOperations } from './operations/balances.js'
 import { conversationOperations } from './operations/conversations.js'
 import { keyOperations } from './operations/keys.js'
+import { invitationOperations } from './operations/invitations.js'
 import { linkOperations } from './operations/links.js'
 import { projectOperations } from './operations/projects.js'
 import { resultOperations } from './operations/results.js'
@@ -39,6 +41,8 @@ import { spendOperations } from './operations/spend.js'
 import type { TaskPolicy } from './operations/tasks.js'
 import { taskOperations } from './operations/tasks.js'
 import { tokenOperations } from './operations/tokens.js'
+import type { SignUp } from './operations/sign-up.js'
+import { signUpPolicy } from './operations/sign-up.js'
 import type { SelfRole } from './operations/users.js'
 import { userOperations } from './operations/users.js'
 import { fileOperations } from './operations/files.js'
@@ -98,6 +102,10 @@ export interface PlatformOptions extends ShellOptions {
   mail?: Mailer
   /** Where links lead: a page that takes `#/link?token=…`; default `/console` of `baseUrl`. */
   linkPage?: string
+  /** Who may sign up: nobody (`closed`), whoever is invited (`invited`, the default), or everybody (`open`), which needs `mail`. */
+  signUp?: SignUp
+  /** Domains of the e-mails of those who sign up without an invitation; default all. */
+  signUpDomains?: readonly string[]
   /** Origins besides that of the platform whose pages may send requests with its cookie; default none. */
   trustedOrigins?: readonly string[]
   /** Cross-origin requests that browsers allow, also to sign in without a cookie; default none. */
@@ -134,6 +142,7 @@ const operationsOf = (parts: Parts, files: FilesOptions | undefined) => {
     files: userFiles,
     users: userOperations(parts, tokens),
     links: linkOperations(parts),
+    invitations: invitationOperations(parts),
     balances,
     keys: keyOperations(parts),
     tokens,
@@ -188,6 +197,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     rateLimiter,
     post: post(options.mail, options.onError),
     links: linkPage({ page: options.linkPage, baseUrl }, options.mail !== undefined),
+    signUp: signUpPolicy(options.signUp ?? SIGN_UP, options.signUpDomains, options.mail !== undefined),
     balancePolicy: options.balancePolicy ?? BALANCE_POLICY,
     planLimits,
     dataBytes: Math.floor(planLimits.dataGb * BYTES_PER_GB),

@@ -31,7 +31,10 @@ export async function smtpMailer({ url, from }: { url: string; from: string }): 
  * @throws ConfigError where a setting is missing, or the package nodemailer
  */
 export async function openMail({ mail = {}, server, platform }: Config): Promise<Mailer | undefined> {
-  if (!('send' in mail) && mail.url === undefined) return undefined
+  if (!('send' in mail) && mail.url === undefined) {
+    if (platform.signUp !== 'open') return undefined
+    throw new ConfigError(['platform.signUp (SIGN_UP) as open needs mail (SMTP_URL), by which e-mails are verified'])
+  }
   if (server.baseUrl === undefined && platform.linkPage === undefined)
     throw new ConfigError(['mail needs server.baseUrl (BASE_URL), which links in messages begin with'])
   if ('send' in mail) return mail

@@ -14,6 +14,7 @@ const things: Record<string, string> = {
   price: 'Price',
   'admin-token': 'Administrator token',
   mail: 'Message',
+  invitation: 'Invitation',
 }
 const verbs: Record<string, string> = {
   create: 'made',
@@ -27,6 +28,7 @@ const verbs: Record<string, string> = {
   rotate: 'rotated',
   revoke: 'revoked',
   fail: 'refused',
+  accept: 'accepted',
 }
 const wholes: Record<string, string> = {
   'sign-in': 'Signed in',

@@ -11,10 +11,14 @@ export type PasswordLink = {
   proof: string | null
 }
 
-/** What a link is for, as stored under `link/<SHA-256 of its token>` until it expires. */
-export type StoredLink = PasswordLink
+/** Makes the account of somebody who is invited, or who signs up. */
+export type AccountLink =
+  { kind: 'invitation'; email: string; invitation_id: string } | { kind: 'sign-up'; email: string }
 
-const linkKey = (hash: string) => ['link', hash]
+/** What a link is for, as stored under `link/<SHA-256 of its token>` until it expires. */
+export type StoredLink = PasswordLink | AccountLink
+
+export const linkKey = (hash: string) => ['link', hash]
 
 /** Makes a link: a token of 256 random bits, of which only the hash is stored. @param expiresAt in milliseconds */
 export async function newLink(

@@ -1,5 +1,7 @@
+import { Email, UserName } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { found } from '../errors.js'
+import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import { Link, SentLink, SignInOptions } from '../schemas-people.js'
 import { IdParams } from '../schemas.js'
@@ -36,6 +38,21 @@ export const forgotten = (links: LinkOperations, checkSite: CheckSite) =>
     },
   })
 
+/** POST /api/auth/sign-up */
+export const signUp = (links: LinkOperations, checkSite: CheckSite) =>
+  operation({
+    id: 'auth.signUp',
+    summary: 'Sends a link by which an account is made; the answer is the same where the e-mail has one.',
+    access: 'open',
+    body: v.object({ email: Email }),
+    example: { email: 'ada@example.org' },
+    errors: [403, 429],
+    async run(_, { body: { email } }, call) {
+      checkSite(call)
+      await links.signUp(email, call)
+    },
+  })
+
 /** POST /api/auth/link */
 export const linkLook = (links: LinkOperations) =>
   operation({
@@ -45,7 +62,7 @@ export const linkLook = (links: LinkOperations) =>
     body: v.object({ token: Token }),
     example: { token: '…' },
     output: Link,
-    errors: [404],
+    errors: [403, 404],
     run: (_, { body: { token } }) => links.look(token),
   })
 
@@ -53,15 +70,16 @@ export const linkLook = (links: LinkOperations) =>
 export const linkUse = (links: LinkOperations, checkSite: CheckSite) =>
   operation({
     id: 'auth.useLink',
-    summary: 'Uses a link, once: sets the password of its user, and ends their sign-ins.',
+    summary: 'Uses a link, once: sets the password of its user, and ends their sign-ins, or makes the account.',
     access: 'open',
-    body: v.object({ token: Token, password: Password }),
+    aliases: { first_name: 'firstName', last_name: 'lastName' },
+    body: v.object({ token: Token, password: Password, firstName: v.nullish(UserName), lastName: v.nullish(UserName) }),
     example: { token: '…', password: 'battery staple' },
     output: v.object({ email: v.string() }),
     errors: [403, 404, 503],
-    run(_, { body: { token, password } }, call) {
+    run(_, { body: { token, password, firstName, lastName } }, call) {
       checkSite(call)
-      return links.use(token, { password })
+      return links.use(token, { password, ...present({ first_name: firstName, last_name: lastName }) })
     },
   })
 

@@ -7,23 +7,29 @@ import { linkRequests } from '../identity/link-requests.js'
 import type { Parts } from '../parts.js'
 import type { SentLink } from './password-links.js'
 import { passwordLinks } from './password-links.js'
+import type { NewAccount } from './sign-up.js'
+import { accountLinks } from './sign-up.js'
 
 /** What can be done with links that are sent to people, without HTTP. */
 export function linkOperations(parts: Parts) {
-  const { kv, post, sessions, rateLimiter, now } = parts
+  const { kv, post, sessions, rateLimiter, signUp, now } = parts
   const count = linkRequests(kv, rateLimiter, now)
   const passwords = sessions && passwordLinks(parts, sessions)
+  const accounts = sessions && accountLinks(parts, sessions)
 
   /** The link with a token. @throws ApiError 404 where it is not good, or not any more */
   const found = async (token: string) => {
     const link = await findLink(kv, token, now())
-    if (!link || !passwords || !(await passwords.isGood(link.value))) throw linkIsOver()
-    return { link, passwords }
+    if (!link || !passwords || !accounts) throw linkIsOver()
+    const { value } = link
+    if (value.kind !== 'password') accounts.check(value)
+    else if (!(await passwords.isGood(value))) throw linkIsOver()
+    return { link, passwords, accounts }
   }
 
   return {
-    /** Whether e-mail is sent. */
-    options: () => ({ mail: post.isThere }),
+    /** Who may sign up, and whether e-mail is sent. */
+    options: () => ({ sign_up: signUp.mode, sign_up_domains: signUp.domains, mail: post.isThere }),
     /**
      * Sends a link to whoever has this e-mail and signs in by password. Nothing tells whether there is somebody.
      * @throws ApiError 403 without mail, 429 where too many are asked for
@@ -32,6 +38,12 @@ export function linkOperations(parts: Parts) {
       if (!post.isThere) throw forbidden('No e-mail is sent from here: ask an administrator for a link')
       await count(email, head)
       post.later(async () => passwords?.sendForgotten(email, head))
+    },
+    /** Sends a link to whoever signs up with an e-mail. Nothing tells whether it has an account. @throws ApiError 403 where it may not, 429 as above */
+    async signUp(email: string, head: Head): Promise<void> {
+      signUp.check(email)
+      await count(email, head)
+      post.later(async () => accounts?.sendSignUp(email))
     },
     /** Sends a link by which a user sets a password. Null if there is no such user. @throws ApiError 400 for a user without an e-mail */
     async sendPasswordLink(userId: string, act: Act = {}): Promise<SentLink | null> {
@@ -43,11 +55,17 @@ export function linkOperations(parts: Parts) {
       const { value, expiresAt } = (await found(token)).link
       return { kind: value.kind, email: value.email, expires_at: new Date(expiresAt).toISOString() }
     },
-    /** Sets the password of the user of a link, once. @returns the e-mail to sign in with @throws ApiError 404, 400 as for a new user */
-    async use(token: string, { password }: { password: string }): Promise<{ email: string }> {
-      const { link, passwords } = await found(token)
-      await passwords.use(token, link.value, password)
-      return { email: link.value.email }
+    /**
+     * Uses a link, once: sets the password of its user, or makes the account.
+     * @returns the e-mail to sign in with
+     * @throws ApiError 404, 400 as for a new user
+     */
+    async use(token: string, choice: NewAccount): Promise<{ email: string }> {
+      const { link, passwords, accounts } = await found(token)
+      const { value } = link
+      if (value.kind === 'password') await passwords.use(token, value, choice.password)
+      else await accounts.use(token, value, choice)
+      return { email: value.email }
     },
   }
 }

@@ -5,6 +5,7 @@ import {
   code,
   decimal,
   integer,
+  list,
   MOST_RATE,
   object,
   oneOf,
@@ -60,6 +61,14 @@ export const Platform = section({
       sessions: setting('Gateway sessions; default 10,000.', integer(0)),
       tasks: setting('Tasks in all projects; default 100,000.', integer(0)),
     }),
+  ),
+  signUp: setting(
+    'Who signs up: nobody, whoever is invited, or everybody, which needs mail; default invited.',
+    oneOf(['closed', 'invited', 'open']),
+  ),
+  signUpDomains: setting(
+    'Domains of the e-mails of those who sign up without an invitation; default all.',
+    list('domains, such as ai.example', (domain) => /^[^@\s/]+\.[^@\s/]+$/.test(domain)),
   ),
   linkPage: setting(
     'Where links in messages lead: a page that takes #/link?token=…; default /console of server.baseUrl.',

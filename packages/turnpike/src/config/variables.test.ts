@@ -55,6 +55,8 @@ describe('variables of the environment', () => {
     ['BASE_URL', 'https://gw.example/', 'https://gw.example'],
     ['BASE_URL', 'http://localhost:8787', 'http://localhost:8787'],
     ['OPENAI_BASE_URL', 'https://x.example/v1//', 'https://x.example/v1'],
+    ['SIGN_UP', 'open', 'open'],
+    ['SIGN_UP_DOMAINS', 'ai.example, b.example', ['ai.example', 'b.example']],
     ['SMTP_URL', 'smtps://a:b@smtp.example', 'smtps://a:b@smtp.example'],
     ['MAIL_FROM', 'Turnpike <no-reply@ai.example>', 'Turnpike <no-reply@ai.example>'],
     ['OPENAI_MODELS', 'live', 'live'],

@@ -40,6 +40,8 @@ export const variables = {
   PASSWORD_COST: 'platform.passwordCost',
   SESSION_SECRET: 'platform.sessionSecret',
   SELF_ROLE: 'platform.selfRole',
+  SIGN_UP: 'platform.signUp',
+  SIGN_UP_DOMAINS: 'platform.signUpDomains',
   SMTP_URL: 'mail.url',
   MAIL_FROM: 'mail.from',
   USER_RATE_LIMIT: 'platform.userRateLimit',
