@@ -21,6 +21,15 @@ it.each([
   ['ioredis', 'STORAGE at redis://', { store: 'redis://localhost' }],
   ['pg', 'STORAGE at postgres://', { store: 'postgres://localhost/x' }],
   ['unstorage', 'STORAGE at driver:', { store: 'driver:memory' }],
+  [
+    'nodemailer',
+    'SMTP_URL at smtp://',
+    {
+      store: 'memory',
+      server: { baseUrl: 'https://ai.example' },
+      mail: { url: 'smtp://localhost', from: 'a@ai.example' },
+    },
+  ],
   ['ioredis', 'FILES at rediss://', { store: 'memory', files: { store: 'rediss://localhost' } }],
 ])('turnpike says that %s has to be installed for %s', async (name, what, settings) => {
   expect((await failureOf(settings)).split('\n').at(-1)).toBe(

@@ -38,6 +38,19 @@ const names = ['firstName', 'first_name', 'lastName', 'last_name', 'username']
 const cases: Record<string, Case> = {
   'POST /api/auth': { inherited: { cookie: true }, empty: 400, takes: ['email', 'password', 'cookie'] },
   'PUT /api/auth': { inherited: {}, empty: 400, takes: ['refresh_token'] },
+  'POST /api/auth/forgotten': { inherited: {}, empty: 400, takes: ['email'] },
+  'POST /api/auth/sign-up': { inherited: {}, empty: 400, takes: ['email'] },
+  'POST /api/invitations': {
+    inherited: { role: 'admin', creditCoins: 7, extra_projects: 7 },
+    empty: 400,
+    takes: ['email', 'role', 'creditCoins', 'credit_coins', 'extraProjects', 'extra_projects'],
+  },
+  'POST /api/auth/link': { inherited: {}, empty: 400, takes: ['token'] },
+  'PUT /api/auth/link': {
+    inherited: { firstName: 'Eve', last_name: 'Eve' },
+    empty: 400,
+    takes: ['token', 'password', ...names],
+  },
   'PATCH /api/account/role': { inherited: { role: 'user' }, empty: 400, takes: ['role'] },
   'PUT /api/account/password': { inherited: {}, empty: 400, takes: ['current', 'password'] },
   'PUT /api/users/{id}/password': { inherited: {}, empty: 400, takes: ['password'] },
@@ -228,7 +241,7 @@ worldSuite('bodies', (world) => {
     const owner: Owner = await newOwner(world())
     const { path, body: good } = requestsOf(owner)[route]!
     const before = new Set((await dump()).map((entry) => JSON.stringify(entry)))
-    const as = path.startsWith('/api/users') ? admin : owner
+    const as = /^\/api\/(users|invitations)/.test(path) ? admin : owner
     const { status, body, headers } = await world().ask(route.split(' ')[0]!, path, { as, body: bodyOf(good!) })
     const after = (await dump()).filter((entry) => !before.has(JSON.stringify(entry)))
     const stored = after.filter(([[kind]]) => kind !== 'user-count').map((entry) => JSON.stringify(plain(entry)))

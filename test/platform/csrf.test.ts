@@ -33,7 +33,14 @@ const foreign = (url: string): Record<string, string>[] => [
 ]
 
 /** Where a credential is in the body: requests that no browser sends are let through, as those of programs. */
-const open = ['POST /api/auth', 'PUT /api/auth']
+const open = [
+  'POST /api/auth',
+  'PUT /api/auth',
+  'POST /api/auth/forgotten',
+  'POST /api/auth/sign-up',
+  'POST /api/auth/link',
+  'PUT /api/auth/link',
+]
 
 worldSuite('threat 18: CSRF', (world) => {
   it('refuses each route that changes something, by cookie from another origin', async () => {
@@ -46,7 +53,7 @@ worldSuite('threat 18: CSRF', (world) => {
       statuses[route] = []
       for (const from of foreign(world().url)) {
         // Whoever may do it.
-        const { cookie } = path.startsWith('/api/users') ? admin : owner
+        const { cookie } = /^\/api\/(users|invitations)/.test(path) ? admin : owner
         const headers = { cookie: cookie!, ...from }
         statuses[route].push((await world().ask(method, path, { headers, body })).status)
       }
@@ -56,6 +63,9 @@ worldSuite('threat 18: CSRF', (world) => {
       'DELETE /api/account': Array(7).fill(403),
       'PUT /api/account/password': Array(7).fill(403),
       'PUT /api/users/{id}/password': Array(7).fill(403),
+      'POST /api/users/{id}/password-link': Array(7).fill(403),
+      'POST /api/invitations': Array(7).fill(403),
+      'DELETE /api/invitations/{id}': Array(7).fill(403),
       'PATCH /api/account/role': Array(7).fill(403),
       'POST /api/users': Array(7).fill(403),
       'PATCH /api/users/{id}': Array(7).fill(403),

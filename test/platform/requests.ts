@@ -17,6 +17,9 @@ export interface Owner extends SignedIn {
   tokenId: string
   /** A token for programs that may read all that tokens may. */
   token: string
+  /** The token of a link by which the password is set. */
+  linkToken: string
+  invitationId: string
 }
 
 /** A request of a route. */
@@ -31,6 +34,8 @@ const newFile = (): FormData => {
   form.append('file', new Blob(['bytes'], { type: 'text/plain' }), 'a.txt')
   return form
 }
+
+let people = 0
 
 /** Makes a developer, or a user of another role who was one, with a gateway key that had the end user `ada`, a session, a project, a task, a message and a public file. */
 export async function newOwner(world: World, role: 'user' | 'developer' | 'admin' = 'developer'): Promise<Owner> {
@@ -59,6 +64,8 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
   const token = made(
     await world.ask<{ id: string; token: string }>('POST', '/api/tokens', { as, body: { name: 't', scopes } }),
   )
+  const linkToken = await world.call<string>('passwordLink', as.id)
+  const invitationId = await world.call<string>('invite', as.id, `invited-${++people}@example.org`)
   if (role !== 'developer') await world.call('setRole', as.id, role)
   const { id: keyId, key: value } = key.body
   return {
@@ -72,10 +79,10 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
     fileId: file.body.id,
     tokenId: token.id,
     token: token.token,
+    linkToken,
+    invitationId,
   }
 }
-
-let people = 0
 
 /** A good request of each route, typed by hand; ids are those of what `owner` has. */
 export const requestsOf = ({
@@ -89,11 +96,18 @@ export const requestsOf = ({
   messageId,
   fileId,
   tokenId,
+  linkToken,
+  invitationId,
 }: Owner): Record<string, Sent> => ({
   'POST /api/auth': { path: '/api/auth', body: { email, password: PASSWORD } },
   'PUT /api/auth': { path: '/api/auth', body: { refresh_token: refresh } },
   'DELETE /api/auth': { path: '/api/auth' },
   'GET /api/auth/session': { path: '/api/auth/session' },
+  'GET /api/auth/options': { path: '/api/auth/options' },
+  'POST /api/auth/forgotten': { path: '/api/auth/forgotten', body: { email: `made-${++people}@example.org` } },
+  'POST /api/auth/sign-up': { path: '/api/auth/sign-up', body: { email: `made-${++people}@example.org` } },
+  'POST /api/auth/link': { path: '/api/auth/link', body: { token: linkToken } },
+  'PUT /api/auth/link': { path: '/api/auth/link', body: { token: linkToken, password: PASSWORD } },
   'GET /.well-known/jwks.json': { path: '/.well-known/jwks.json' },
   'GET /api/account': { path: '/api/account' },
   'DELETE /api/account': { path: '/api/account' },
@@ -109,6 +123,10 @@ export const requestsOf = ({
   'DELETE /api/users/{id}': { path: `/api/users/${id}` },
   'POST /api/users/{id}/restore': { path: `/api/users/${id}/restore` },
   'PUT /api/users/{id}/password': { path: `/api/users/${id}/password`, body: { password: PASSWORD } },
+  'POST /api/users/{id}/password-link': { path: `/api/users/${id}/password-link` },
+  'POST /api/invitations': { path: '/api/invitations', body: { email: `made-${++people}@example.org` } },
+  'GET /api/invitations': { path: '/api/invitations' },
+  'DELETE /api/invitations/{id}': { path: `/api/invitations/${invitationId}` },
   'GET /api/users/{id}/balance': { path: `/api/users/${id}/balance` },
   'PATCH /api/users/{id}/balance': { path: `/api/users/${id}/balance`, body: { creditCoins: 9 } },
   'POST /api/users/{id}/balance': { path: `/api/users/${id}/balance`, body: { creditCoins: 9 } },

@@ -16,7 +16,7 @@ import {
 } from '@turnpike/platform'
 import { openapi } from '@turnpike/platform/openapi'
 import { builtInPrices, createRouter, openai } from '@turnpike/providers'
-import { openFiles, openStorage } from 'turnpike'
+import { openFiles, openStorage, smtpMailer } from 'turnpike'
 import { watchedStore } from './watched-store.mjs'
 
 const { OPENAI_BASE_URL, BALANCE_POLICY = 'report', TRUSTED_HOPS = '0', BASE_URL, RATE_LIMITER } = process.env
@@ -34,6 +34,10 @@ const {
   FILE_SECRETS = 'a secret of files, at least 32 characters',
   FILES_PUBLIC_URL,
   FILES_DIRECT_URLS,
+  SMTP_URL,
+  MAIL,
+  SIGN_UP,
+  SIGN_UP_DOMAINS,
 } = process.env
 
 let ahead = 0
@@ -41,7 +45,19 @@ let stopped
 const now = () => (stopped ?? Date.now()) + ahead
 
 const watched = process.argv[2] === 'watched' ? await watchedStore() : undefined
-const { kv, rateLimiter: shared } = watched ?? (await openStorage(process.argv[2]))
+const { kv: store, rateLimiter: shared } = watched ?? (await openStorage(process.argv[2]))
+/** Set while commits that write entries of a kind wait for each other. */
+let gathering
+const kv = {
+  ...store,
+  async commit(commit) {
+    if (gathering && commit.set?.some(({ key }) => key[0] === gathering.kind)) {
+      if (++gathering.waiting === gathering.count) gathering.release()
+      await gathering.over
+    }
+    return store.commit(commit)
+  },
+}
 // A store counts by a clock of its own.
 const rateLimiter = RATE_LIMITER === 'memory' || !shared ? memoryRateLimiter({ now }) : shared
 const { blobs } = await openFiles({
@@ -109,11 +125,20 @@ const verdicts = new Map([
   ['virus.txt', { refuse: 'The file has a virus' }],
   ['doubtful.txt', 'hold'],
 ])
+/** Messages that were sent without a server of mail. */
+const messages = []
+const mailer = SMTP_URL
+  ? await smtpMailer({ url: SMTP_URL, from: 'Turnpike <no-reply@ai.example>' })
+  : { send: async (message) => void messages.push(message) }
 const platform = createPlatform({
   kv,
   identity,
   gateway,
   ...(BASE_URL && { baseUrl: BASE_URL }),
+  ...(MAIL !== 'off' && { mail: mailer }),
+  signUp: SIGN_UP || (MAIL === 'off' ? 'invited' : 'open'),
+  ...(SIGN_UP_DOMAINS && { signUpDomains: SIGN_UP_DOMAINS.split(',') }),
+  ...(!BASE_URL && { linkPage: 'https://ai.example/console' }),
   balancePolicy,
   planLimits: {
     ...(PLAN_PROJECTS && { projects: Number(PLAN_PROJECTS) }),
@@ -166,6 +191,13 @@ async function listen() {
 
 const methods = {
   ...watched?.methods,
+  /** Lets commits that write entries of a kind wait until there are so many of them; without a kind, those that wait go on. */
+  gather(kind, count) {
+    gathering?.release()
+    gathering = kind && { kind, count, waiting: 0 }
+    if (kind) gathering.over = new Promise((release) => (gathering.release = release))
+  },
+  gathered: () => gathering.waiting,
   /** Sets the clock ahead of the machine's, in milliseconds. */
   advance: (ms) => void (ahead += ms),
   /** Stops the clock, or with false lets it go on. */
@@ -185,6 +217,27 @@ const methods = {
   rotate: () => identity.rotateKeys(),
   createUser: (input) => platform.operations.users.create(input),
   setPassword: (...given) => platform.operations.users.setPassword(...given),
+  /** The token of a link by which a user sets a password. */
+  async passwordLink(id) {
+    const { url } = await platform.operations.links.sendPasswordLink(id)
+    return (url ?? messages.at(-1).text).match(/token=([\w-]+)/)[1]
+  },
+  invite: async (id, email) =>
+    (
+      await platform.operations.invitations.create(
+        { email, role: 'user', credit_coins: 0, extra_projects: 0 },
+        { id, first_name: '', last_name: '' },
+      )
+    ).id,
+  /** The token of an invitation that was made while they were taken. */
+  async linkOfBefore(email) {
+    const { operations } = createPlatform({ kv, identity, now })
+    const { url } = await operations.invitations.create(
+      { email, role: 'user', credit_coins: 0, extra_projects: 0 },
+      { id: 'before', first_name: '', last_name: '' },
+    )
+    return url.split('token=')[1]
+  },
   addBalance: (id, amounts) => platform.operations.balances.add(id, amounts),
   /** Makes a gateway key as the operator can. */
   createKey: (userId) => gateway.keys.create(userId, { name: 'server' }),

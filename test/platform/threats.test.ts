@@ -211,7 +211,9 @@ worldSuite('threats', (world) => {
       const caching = `${headers.get('cache-control')}; vary: ${headers.get('vary')}`
       ;(seen[caching] ??= []).push(name)
     }
-    const routes = Object.entries(requestsOf(owner)).filter(([route]) => !route.startsWith('DELETE /api/a'))
+    const routes = Object.entries(requestsOf({ ...owner, linkToken: 'none' })).filter(
+      ([route]) => !route.startsWith('DELETE /api/a'),
+    )
     for (const [route, { path, body }] of routes) {
       const method = route.split(' ')[0]!
       note(await ask(method, path, { body }), `${route} anonymous`)

@@ -78,6 +78,10 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
     'GET /api/users/{id}',
     'PATCH /api/users/{id}',
     'PUT /api/users/{id}/password',
+    'POST /api/users/{id}/password-link',
+    'POST /api/invitations',
+    'GET /api/invitations',
+    'DELETE /api/invitations/{id}',
     'DELETE /api/users/{id}',
     'POST /api/users/{id}/restore',
     'GET /api/users/{id}/balance',
@@ -105,7 +109,7 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
   it('are all of these', () => {
     const open = ['GET /v1/users/{id}', 'GET /v1/users/{id}/usage']
     const surface = [...documented('gateway', { withOverlay: true }), ...documented('platform')].filter((route) =>
-      / \/(admin|metrics|health\/|v1\/users|api\/users)/.test(route),
+      / \/(admin|metrics|health\/|v1\/users|api\/(users|invitations))/.test(route),
     )
     expect(surface.filter((route) => !open.includes(route)).toSorted()).toEqual(routes.toSorted())
   })

@@ -4,15 +4,18 @@ import './page.css'
 import { adminPages } from '@turnpike/dashboard/page'
 import type { Entry } from '@turnpike/ui'
 import { entryAt, ErrorNotice, goTo, icons, lazy, route, Shell, useAction } from '@turnpike/ui'
+import type { ComponentType } from 'preact'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { Forgotten, SignUp } from './entrance/ask-for-link.js'
+import { SignIn } from './entrance/sign-in.js'
+import { UseLink } from './entrance/use-link.js'
 import './kept.js'
 import { PersonMenu } from './shell/person-menu.js'
 import { ProjectSwitcher } from './shell/project-switcher.js'
 import { NotFound, Refused } from './shell/refused.js'
 import { Search, SearchButton, SearchIcon } from './shell/search.js'
 import { isPutAway } from './shell/put-away.js'
-import { SignIn } from './sign-in.js'
 import type { User } from './turnpike.js'
 import { account, readAccount, signOut } from './turnpike.js'
 
@@ -126,11 +129,19 @@ function SignedIn({ user }: { user: User }) {
   )
 }
 
+/** The pages of whoever is not signed in. */
+const outside: Record<string, ComponentType> = { '/forgotten': Forgotten, '/sign-up': SignUp }
+
 function App() {
   const { run, error } = useAction(readAccount)
   useEffect(run, [])
+  const { path } = route.value
+  if (path === '/link') return <UseLink />
   if (account.value) return <SignedIn key={account.value.id} user={account.value} />
-  if (account.value === null) return <SignIn />
+  if (account.value === null) {
+    const Outside = outside[path] ?? SignIn
+    return <Outside />
+  }
   return (
     <main class="centre">
       <ErrorNotice error={error} again={run} />

@@ -1,10 +1,12 @@
-import { Field, Folded, Form, Panel, useAction } from '@turnpike/ui'
+import type { Schemas } from '@turnpike/client'
+import { ActionButton, ErrorNotice, Field, Folded, Form, Notice, Panel, useAction } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { User } from './turnpike.js'
 import { account, turnpike } from './turnpike.js'
+import { LinkToHandOn } from './users/link-to-hand-on.js'
 
 /** A password as it was typed, with the spaces around it. */
-const passwordIn = (fields: FormData, name: string): string => fields.get(name) as string
+export const passwordIn = (fields: FormData, name: string): string => fields.get(name) as string
 
 /** An action of a form with passwords, and the form's key: it is empty again once the action has succeeded. */
 function usePasswords(send: (fields: FormData) => Promise<unknown>) {
@@ -16,7 +18,8 @@ function usePasswords(send: (fields: FormData) => Promise<unknown>) {
   return { key, action }
 }
 
-const NewPassword = ({ label }: { label: string }) => (
+/** A field for a new password. */
+export const NewPassword = ({ label }: { label: string }) => (
   <Field label={label} hint="8 characters at least.">
     {(ids) => (
       <input
@@ -54,6 +57,27 @@ export function OwnPassword() {
   )
 }
 
+/** Sends a user a link by which they set their password. */
+function PasswordLink({ user: { id, email } }: { user: User }) {
+  const [sent, setSent] = useState<Schemas['SentLink']>()
+  const send = useAction(async () => setSent(await turnpike.post('/api/users/{id}/password-link', { params: { id } })))
+  return (
+    <>
+      <ErrorNotice error={send.error} />
+      {sent?.url !== undefined && (
+        <LinkToHandOn to={email} url={sent.url} error={sent.mail_error} onDone={() => setSent(undefined)} />
+      )}
+      {sent?.mail === 'sent' && <Notice>The link is sent. It works once, for 30 minutes.</Notice>}
+      <div class="spread">
+        <p class="muted small">By a link, they set one themselves.</p>
+        <ActionButton action={send} onClick={send.run}>
+          {send.busy ? 'Sending…' : 'Send a link'}
+        </ActionButton>
+      </div>
+    </>
+  )
+}
+
 /** Gives a user another password. */
 export function UserPassword({ user }: { user: User }) {
   const { key, action } = usePasswords((fields) =>
@@ -64,6 +88,7 @@ export function UserPassword({ user }: { user: User }) {
   )
   return (
     <Folded summary="Password">
+      {user.email !== '' && <PasswordLink user={user} />}
       <Form key={key} action={action} label="Set password" done="Set. They are signed out everywhere.">
         <NewPassword label="New password" />
       </Form>

@@ -24,7 +24,7 @@ export {
   TOKEN_PREFIX,
 } from './conventions.js'
 export { audit } from './entities/audit.js'
-export { tokenLimit } from './entities/balances.js'
+export { newBalance, tokenLimit } from './entities/balances.js'
 export type { Counts } from './entities/counts.js'
 export { countEntries, counting, growth, ownedKey } from './entities/counts.js'
 export { userOf } from './entities/identified.js'

@@ -78,6 +78,21 @@ export const AUDIT_LOG = { same: 1, ofUsers: 60, ofUnknown: 10, perUser: 10 }
 export const PASSWORD_LENGTH = { min: 8, max: 256 }
 export const PASSWORD_BYTES = 1_024
 
+/** Not shown: minutes for which a link sets a password, once. */
+export const LINK_MINUTES = 30
+/** Not shown: links that are sent to one e-mail in as many minutes, and that one address may ask for in one; 429 beyond. */
+export const LINKS_PER_EMAIL = 5
+export const LINKS_PER_ADDRESS = 30
+
+/** Not shown: days for which an invitation can be accepted, and hours for which a link finishes a sign-up. */
+export const INVITATION_DAYS = 7
+export const SIGN_UP_HOURS = 24
+/** Not shown: who may sign up: nobody, whoever is invited, or everybody (`closed`, `invited`, `open`). */
+export const SIGN_UP = 'invited'
+
+/** Not shown: where the links of messages lead, below `baseUrl`: a page that takes `#/link?token=…`. */
+export const LINK_PAGE = '/console'
+
 /** Not shown: the work of scrypt, N = 2^ln (OWASP, Password Storage Cheat Sheet). */
 export const SCRYPT = { ln: 15, r: 8, p: 3 }
 

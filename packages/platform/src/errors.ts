@@ -15,6 +15,10 @@ export function found<T>(what: string, value: T | null): T {
   return value
 }
 
+/** 404 for a link that was used, has expired, or never was one: which, is not told. */
+export const linkIsOver = (): ApiError =>
+  new ApiError(404, 'not_found_error', 'This link is not valid, or not any more', { code: 'not_found' })
+
 /** 429 with the seconds after which to try again. */
 export const tooMany = (message: string, retryAfter: number): ApiError =>
   new ApiError(429, 'rate_limit_error', message, { code: 'rate_limit_exceeded', retryAfter })

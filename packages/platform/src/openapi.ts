@@ -35,6 +35,8 @@ import {
   UserBalance,
   UserFile,
 } from './schemas.js'
+import { NewInvitation } from './operations/invitations.js'
+import { Invitation, Link, SentLink, SignInOptions } from './schemas-people.js'
 import { KeysUsage, Spend, TaskSpend, UsageReport } from './usage-schemas.js'
 
 /** Options of {@link openapi}. */
@@ -55,6 +57,10 @@ const components = {
   AccountLimits: ours(AccountLimits),
   AuthSession: shown(AuthSession, 'access_token refresh_token token_type expires_in expires_at user'),
   BrowserSession: ours(BrowserSession),
+  SignInOptions: ours(SignInOptions),
+  Link: ours(Link),
+  SentLink: ours(SentLink),
+  Invitation: ours(Invitation),
   Session: shown(
     Session,
     'id user_id label prompt_tokens completion_tokens total_tokens request_count cost_usd metadata expires_at created_at updated_at',
@@ -84,6 +90,7 @@ const components = {
   SignIn: ours(SignIn),
   NewUser: ours(NewUser),
   UserPatch: ours(UserPatch),
+  NewInvitation: ours(NewInvitation),
   BalancePatch: ours(BalancePatch),
   BalanceAmounts: ours(BalanceAmounts),
   NewKey: ours(NewKey),

@@ -1,6 +1,9 @@
-import type { BalancePolicy, GatewayKeys, KeyLimits, KV, UsageLedger, User } from '@turnpike/core'
+import type { BalancePolicy, GatewayKeys, KeyLimits, KV, RateLimiter, UsageLedger, User } from '@turnpike/core'
 import type { SessionIssuer } from './identity/identity.js'
+import type { LinkPage } from './link-page.js'
+import type { Post } from './mail/post.js'
 import type { PlanLimits } from './operations/balances.js'
+import type { SignUpPolicy } from './operations/sign-up.js'
 import type { SelfRole } from './operations/users.js'
 import type { TaskPolicy } from './operations/tasks.js'
 import type { Logged } from './own-log.js'
@@ -14,6 +17,11 @@ export interface Parts {
   ledger: UsageLedger
   /** Undefined where users are signed in elsewhere. */
   sessions: SessionIssuer | undefined
+  /** Counts what people ask for. */
+  rateLimiter: RateLimiter
+  post: Post
+  links: LinkPage
+  signUp: SignUpPolicy
   balancePolicy: BalancePolicy
   planLimits: PlanLimits
   /** Bytes of data that a user may have: `dataGb` of the plan. */

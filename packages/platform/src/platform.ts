@@ -15,6 +15,7 @@ import {
   PLAN_LIMITS,
   REPLY_DRAIN_MS,
   SELF_ROLE,
+  SIGN_UP,
   USER_RATE_LIMIT,
 } from './conventions.js'
 import { tooMany } from './errors.js'
@@ -22,12 +23,17 @@ import { inTurns } from './turns.js'
 import type { FilesOptions } from './files/options.js'
 import type { Identity } from './identity/identity.js'
 import { withTokens } from './identity/token-identity.js'
+import { linkPage } from './link-page.js'
+import type { Mailer } from './mail/mailer.js'
+import { post } from './mail/post.js'
 import type { PlatformRoute } from './operation.js'
 import { optionNames } from './option-names.js'
 import type { PlanLimits } from './operations/balances.js'
 import { balanceOperations } from './operations/balances.js'
 import { conversationOperations } from './operations/conversations.js'
 import { keyOperations } from './operations/keys.js'
+import { invitationOperations } from './operations/invitations.js'
+import { linkOperations } from './operations/links.js'
 import { projectOperations } from './operations/projects.js'
 import { resultOperations } from './operations/results.js'
 import { sessionOperations } from './operations/sessions.js'
@@ -35,6 +41,8 @@ import { spendOperations } from './operations/spend.js'
 import type { TaskPolicy } from './operations/tasks.js'
 import { taskOperations } from './operations/tasks.js'
 import { tokenOperations } from './operations/tokens.js'
+import type { SignUp } from './operations/sign-up.js'
+import { signUpPolicy } from './operations/sign-up.js'
 import type { SelfRole } from './operations/users.js'
 import { userOperations } from './operations/users.js'
 import { fileOperations } from './operations/files.js'
@@ -90,6 +98,14 @@ export interface PlatformOptions extends ShellOptions {
    * platform is called by, or its trusted proxies say.
    */
   baseUrl?: string
+  /** Sends messages to people, such as links to those who have forgotten their password; default none: administrators hand links on. Needs `baseUrl`. */
+  mail?: Mailer
+  /** Where links lead: a page that takes `#/link?token=…`; default `/console` of `baseUrl`. */
+  linkPage?: string
+  /** Who may sign up: nobody (`closed`), whoever is invited (`invited`, the default), or everybody (`open`), which needs `mail`. */
+  signUp?: SignUp
+  /** Domains of the e-mails of those who sign up without an invitation; default all. */
+  signUpDomains?: readonly string[]
   /** Origins besides that of the platform whose pages may send requests with its cookie; default none. */
   trustedOrigins?: readonly string[]
   /** Cross-origin requests that browsers allow, also to sign in without a cookie; default none. */
@@ -101,8 +117,8 @@ export interface PlatformOptions extends ShellOptions {
    * files, that clients have not taken yet. 503 beyond. Default 512 MB.
    */
   bodyMemory?: number
-  /** Called for each error that ends as a 5xx, or keeps a reply from being stored at its end; default none. */
-  onError?: (error: unknown, context: { request_id: string } | { reply_id: string }) => void
+  /** Called for each error that ends as a 5xx, or keeps a reply from being stored at its end or a message from being sent; default none. */
+  onError?: (error: unknown, context: { request_id: string } | { reply_id: string } | { mail: string }) => void
   /** Called with the log record of each finished request; default none. */
   onRequest?: HandlerOptions<Caller>['onRequest']
   /** Further routes, such as `openapi()` of `@turnpike/platform/openapi`; default none. */
@@ -125,6 +141,8 @@ const operationsOf = (parts: Parts, files: FilesOptions | undefined) => {
     /** Undefined without the option `files`. */
     files: userFiles,
     users: userOperations(parts, tokens),
+    links: linkOperations(parts),
+    invitations: invitationOperations(parts),
     balances,
     keys: keyOperations(parts),
     tokens,
@@ -149,8 +167,8 @@ export interface Platform extends Servable, Shells {
    */
   authenticateAdmin(exchange: Exchange): Promise<{ admin: string } | null>
   /**
-   * For a shutdown: resolves when no reply of a conversation is being written here. Those that still are after `ms` are ended, and kept as far as
-   * they came. Default 30,000 ms.
+   * For a shutdown: resolves when no reply of a conversation is being written here, and no message sent. Replies that still are after `ms` are ended,
+   * and kept as far as they came. Default 30,000 ms.
    */
   drain(ms?: number): Promise<void>
 }
@@ -176,6 +194,10 @@ export function createPlatform(options: PlatformOptions): Platform {
     keys: gateway?.keys ?? gatewayKeys(kv, { now }),
     ledger: gateway?.ledger ?? usageLedger(kv, { now }),
     sessions,
+    rateLimiter,
+    post: post(options.mail, options.onError),
+    links: linkPage({ page: options.linkPage, baseUrl }, options.mail !== undefined),
+    signUp: signUpPolicy(options.signUp ?? SIGN_UP, options.signUpDomains, options.mail !== undefined),
     balancePolicy: options.balancePolicy ?? BALANCE_POLICY,
     planLimits,
     dataBytes: Math.floor(planLimits.dataGb * BYTES_PER_GB),
@@ -247,6 +269,8 @@ export function createPlatform(options: PlatformOptions): Platform {
         throw error
       }
     },
-    drain: (ms = REPLY_DRAIN_MS) => operations.conversations.drain(ms),
+    async drain(ms = REPLY_DRAIN_MS) {
+      await Promise.all([operations.conversations.drain(ms), parts.post.drain(ms)])
+    },
   }
 }

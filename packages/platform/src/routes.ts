@@ -15,6 +15,8 @@ import {
   conversationStop,
 } from './operations/conversation-routes.js'
 import { keysCreate, keysList, keysRevoke, keysRotate, keysUpdate, keysUsage } from './operations/keys.js'
+import { invitationsCreate, invitationsList, invitationsRevoke } from './operations/invitations.js'
+import { forgotten, linkLook, linkUse, signInOptions, signUp, usersPasswordLink } from './operations/link-routes.js'
 import { endUsersList, endUsersRemove, endUsersUpdate } from './operations/end-users.js'
 import { accountPassword, usersPassword } from './operations/passwords.js'
 import { projectsCreate, projectsGet, projectsList, projectsRemove, projectsUpdate } from './operations/projects.js'
@@ -47,7 +49,8 @@ export function platformRoutes(
     checkSite: CheckSite
   },
 ): PlatformRoute[] {
-  const { users, balances, keys, tokens, projects, tasks, conversations, results, spend, usage } = operations
+  const { users, links, invitations, balances, keys, tokens, projects, tasks, conversations, results, spend, usage } =
+    operations
   const ours = { convention: true }
   const gone = { convention: true, status: 204 }
   const small = { bodyLimit: Math.min(bodyLimit, AUTH_BODY_LIMIT) }
@@ -60,8 +63,17 @@ export function platformRoutes(
           route('DELETE', '/api/auth', signOut(sessions), gone),
           route('GET', '/api/auth/session', browserSession(sessions)),
           route('GET', '/.well-known/jwks.json', jwks(sessions), ours),
+          route('GET', '/api/auth/options', signInOptions(links), ours),
+          route('POST', '/api/auth/forgotten', forgotten(links, checkSite), { ...gone, ...small }),
+          route('POST', '/api/auth/sign-up', signUp(links, checkSite), { ...gone, ...small }),
+          route('POST', '/api/auth/link', linkLook(links), { ...ours, ...small }),
+          route('PUT', '/api/auth/link', linkUse(links, checkSite), { ...ours, ...small }),
           route('PUT', '/api/account/password', accountPassword(sessions), gone),
           route('PUT', '/api/users/{id}/password', usersPassword(users), gone),
+          route('POST', '/api/users/{id}/password-link', usersPasswordLink(links), ours),
+          route('POST', '/api/invitations', invitationsCreate(invitations), ours),
+          route('GET', '/api/invitations', invitationsList(invitations), ours),
+          route('DELETE', '/api/invitations/{id}', invitationsRevoke(invitations), gone),
         ]
       : []),
     route('GET', '/api/account', accountGet(users), ours),

@@ -11,6 +11,7 @@ import { indexOf } from './entities/task-index.js'
 import { verifyBytes } from './verify-bytes.js'
 import { miscounted } from './verify-counters.js'
 import { verifyFiles } from './verify-files.js'
+import { verifyInvitations } from './verify-invitations.js'
 import { verifySignIns } from './verify-sign-ins.js'
 
 /** Checks that the count of the projects and agents of each user is right. */
@@ -118,6 +119,7 @@ async function* verifyChildren(kv: KV): AsyncGenerator<string> {
  */
 export async function* verifyPlatform(kv: KV, { blobs }: { blobs?: BlobStore } = {}): AsyncGenerator<string> {
   yield* verifySignIns(kv)
+  yield* verifyInvitations(kv)
   yield* verifyOwned(kv, 'Project', 'project', 'user-projects')
   yield* verifyOwned(kv, 'Token', 'token', 'user-tokens')
   yield* verifySlots(kv)

@@ -19,6 +19,7 @@ import {
 import { openapi as platformOpenapi, platformDocument } from '@turnpike/platform/openapi'
 import { fetchTransport } from '@turnpike/providers'
 import type { Config } from './config/schema.js'
+import { openMail } from './mail.js'
 import type { Overlay } from './overlay/store.js'
 import { openPrices } from './prices.js'
 import { geminiAudio } from './providers.js'
@@ -128,6 +129,7 @@ export async function compose(config: Config, parts: Parts, overlay: Overlay, be
     routes: ownRoutes = [],
     ...gatewayOptions
   } = config.gateway
+  const mail = await openMail(config)
   const { sessionSecret, passwordCost, identity: ownIdentity, teams, ...ofPlatform } = config.platform
   const { onRequest: platformOnRequest, routes: platformRoutes = [], ...platformOptions } = ofPlatform
   const reports = openTelemetry ? (await import('@turnpike/gateway/opentelemetry')).opentelemetry() : undefined
@@ -180,6 +182,7 @@ export async function compose(config: Config, parts: Parts, overlay: Overlay, be
     gateway,
     ...(baseUrl !== undefined && { baseUrl }),
     files: { blobs, ...filesOf(config) },
+    ...(mail && { mail }),
     responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
     ...platformOptions,
     ...(teams && { teams: 'team' in teams ? teams : fixedTeams(teams) }),

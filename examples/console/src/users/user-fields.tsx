@@ -10,6 +10,21 @@ const roles: readonly (readonly [User['role'], string])[] = [
 /** The role that an administrator gave a user, who may have stepped down from it. */
 const grantedTo = (user: User | undefined): User['role'] => user?.granted_role ?? user?.role ?? 'user'
 
+/** The role of somebody, as a field of a form. */
+export const RoleField = ({ role, hint }: { role: User['role']; hint?: string | undefined }) => (
+  <Field label="Role" hint={hint}>
+    {(ids) => (
+      <select {...ids} name="role">
+        {roles.map(([name, text]) => (
+          <option key={name} value={name} selected={name === role}>
+            {text}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
 /** The names and the role of a user, as fields of a form. @param user absent for a new one */
 export const UserFields = ({ user }: { user?: User }) => (
   <>
@@ -19,17 +34,7 @@ export const UserFields = ({ user }: { user?: User }) => (
     <Field label="Last name">
       {(ids) => <input {...ids} name="lastName" maxLength={200} defaultValue={user?.last_name} autocomplete="off" />}
     </Field>
-    <Field label="Role" hint={user?.granted_role && `Is ${user.role} now, by their own choice.`}>
-      {(ids) => (
-        <select {...ids} name="role">
-          {roles.map(([role, text]) => (
-            <option key={role} value={role} selected={role === grantedTo(user)}>
-              {text}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <RoleField role={grantedTo(user)} hint={user?.granted_role && `Is ${user.role} now, by their own choice.`} />
   </>
 )
 

@@ -1,3 +1,4 @@
+import type { Schemas } from '@turnpike/client'
 import { read } from '@turnpike/dashboard/session'
 import type { Column, OnChange } from '@turnpike/ui'
 import {
@@ -19,8 +20,13 @@ import { useState } from 'preact/hooks'
 import type { User } from '../turnpike.js'
 import { fullName, turnpike } from '../turnpike.js'
 import { PagedTable, useAgain, usePages } from '../use-pages.js'
+import { Invitations } from './invitations.js'
+import { Invite } from './invite.js'
+import { LinkToHandOn } from './link-to-hand-on.js'
 import { NewUser } from './new-user.js'
 import { UserDrawer } from './user-drawer.js'
+
+type Invitation = Schemas['Invitation']
 
 /** What a user has used. */
 interface Spend {
@@ -118,11 +124,19 @@ function UserList({ email, isDeleted, changes, onChange }: Filter & { changes: n
 export function Users() {
   const { query } = route.value
   const filter: Filter = { email: query.get('email') ?? '', isDeleted: query.get('show') === 'deleted' }
+  const isInvitations = query.get('show') === 'invitations'
   const [isMaking, setMaking] = useNew('New user')
+  const [isInviting, setInviting] = useState(false)
+  // Each stays until it has been copied.
+  const [toHandOn, setToHandOn] = useState<readonly Invitation[]>([])
   const { count, notice, onChange, clearNotice } = useChanges()
   const show = (fields: { email?: string; show?: string }): void => {
     clearNotice()
     setQuery(fields)
+  }
+  const onInvited = (invitation: Invitation): void => {
+    if (invitation.url !== undefined) setToHandOn((all) => [invitation, ...all])
+    onChange(invitation.url === undefined ? `${invitation.email} is invited.` : undefined)
   }
   return (
     <Page
@@ -158,18 +172,36 @@ export function Users() {
             options={[
               ['', 'Users'],
               ['deleted', 'Deleted'],
+              ['invitations', 'Invitations'],
             ]}
-            value={filter.isDeleted ? 'deleted' : ''}
+            value={query.get('show') ?? ''}
             onChange={(value) => show({ show: value })}
           />
-          <button type="button" class="primary" onClick={() => setMaking(true)}>
+          <button type="button" onClick={() => setMaking(true)}>
             New user
+          </button>
+          <button type="button" class="primary" onClick={() => setInviting(true)}>
+            Invite
           </button>
         </>
       }
     >
+      {toHandOn.map((one) => (
+        <LinkToHandOn
+          key={one.id}
+          to={one.email}
+          url={one.url!}
+          error={one.mail_error}
+          onDone={() => setToHandOn((all) => all.filter((other) => other !== one))}
+        />
+      ))}
       {notice}
-      <UserList key={`${filter.email} ${filter.isDeleted}`} {...filter} changes={count} onChange={onChange} />
+      {isInvitations ? (
+        <Invitations changes={count} onInvited={onInvited} onChange={onChange} />
+      ) : (
+        <UserList key={`${filter.email} ${filter.isDeleted}`} {...filter} changes={count} onChange={onChange} />
+      )}
+      {isInviting && <Invite onInvited={onInvited} onClose={() => setInviting(false)} />}
       {isMaking && <NewUser onMade={onChange} onClose={() => setMaking(false)} />}
     </Page>
   )

@@ -77,6 +77,27 @@ const view = (userId: string, stored: StoredBalance | undefined, used: number, p
   return { ...rest, credit_coins: credits - spent }
 }
 
+/** The entry of the balance of a new user, to be written in the commit that makes the user. */
+export function newBalance(
+  userId: string,
+  { credits, extra_projects }: Pick<StoredBalance, 'credits' | 'extra_projects'>,
+  now: number,
+): { key: string[]; value: StoredBalance } {
+  const created_at = new Date(now).toISOString()
+  const value: StoredBalance = {
+    id: uuidv7(now),
+    user_id: userId,
+    credits,
+    used_before: 0,
+    storage_gb: 0,
+    extra_projects,
+    extra_agents: 0,
+    created_at,
+    updated_at: created_at,
+  }
+  return { key: balanceKey(userId), value }
+}
+
 /** The balance of a user. */
 export async function getBalance(kv: KV, userId: string, policy: BalancePolicy = 'report'): Promise<Balance> {
   const { stored, used } = await read(kv, userId)

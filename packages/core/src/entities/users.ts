@@ -1,7 +1,7 @@
 import { ID_LENGTH, MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
 import { uuidv7 } from '../ids.js'
 import { noSuchPage } from '../invalid.js'
-import type { Entry, Key, KV } from '../kv/kv.js'
+import type { Commit, Entry, Key, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import { pageBelow } from '../kv/pages.js'
 import type { Budget } from '../ledger/holds.js'
@@ -84,15 +84,16 @@ export const countKey = ['user-count']
 /**
  * Creates a user. The id and the e-mail of a deleted user cannot be used again.
  * @param input.id default a UUIDv7
- * @returns the user, or null if the id or the e-mail is in use
+ * @param act what else the commit checks and deletes, such as an invitation
+ * @returns the user, or null if the id or the e-mail is in use, or what else is checked has changed
  * @throws TypeError if the id has more than 200 characters, or for a budget that is none
  */
 export async function createUser(
   kv: KV,
   input: Partial<UserFields> & { id?: string },
-  act: Act = {},
+  act: Act & Pick<Commit, 'check' | 'del'> = {},
 ): Promise<User | null> {
-  const { now = Date.now() } = act
+  const { now = Date.now(), check = [], del = [] } = act
   const { id = uuidv7(now), budget, token_limit } = input
   const email = input.email?.normalize('NFC') ?? null
   checkBudget(budget)
@@ -112,7 +113,8 @@ export async function createUser(
     deleted_at: null,
   }
   const created = await kv.commit({
-    check: [userKey(id), ...(email ? emailKeys(email) : [])].map((key) => ({ key, version: null })),
+    check: [...[userKey(id), ...(email ? emailKeys(email) : [])].map((key) => ({ key, version: null })), ...check],
+    del,
     set: [
       { key: userKey(id), value: user },
       ...(email ? [{ key: emailKey(email), value: id }] : []),

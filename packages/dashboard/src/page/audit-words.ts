@@ -13,6 +13,8 @@ const things: Record<string, string> = {
   group: 'Group',
   price: 'Price',
   'admin-token': 'Administrator token',
+  mail: 'Message',
+  invitation: 'Invitation',
 }
 const verbs: Record<string, string> = {
   create: 'made',
@@ -20,11 +22,13 @@ const verbs: Record<string, string> = {
   delete: 'deleted',
   restore: 'restored',
   password: 'password set',
+  'password-link': 'sent a link for the password',
   role: 'role set',
   budget: 'budget set',
   rotate: 'rotated',
   revoke: 'revoked',
   fail: 'refused',
+  accept: 'accepted',
 }
 const wholes: Record<string, string> = {
   'sign-in': 'Signed in',

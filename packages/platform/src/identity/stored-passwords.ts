@@ -8,7 +8,7 @@ import type { PasswordHasher } from './passwords.js'
 
 type StoredPassword = { hash: string }
 
-const passwordKey = (userId: string): string[] => ['password', userId]
+export const passwordKey = (userId: string): string[] => ['password', userId]
 
 interface StoredPasswordOptions {
   hasher: PasswordHasher

@@ -1,7 +1,21 @@
 /** Settings of the platform. @module */
 import type { PlatformOptions, TeamCatalog } from '@turnpike/platform'
 import * as v from 'valibot'
-import { code, decimal, integer, MOST_RATE, object, oneOf, origins, secrets, section, setting, text } from './values.js'
+import {
+  code,
+  decimal,
+  integer,
+  list,
+  MOST_RATE,
+  object,
+  oneOf,
+  origins,
+  secrets,
+  section,
+  setting,
+  text,
+  url,
+} from './values.js'
 
 const Agents = v.array(
   section({
@@ -47,6 +61,18 @@ export const Platform = section({
       sessions: setting('Gateway sessions; default 10,000.', integer(0)),
       tasks: setting('Tasks in all projects; default 100,000.', integer(0)),
     }),
+  ),
+  signUp: setting(
+    'Who signs up: nobody, whoever is invited, or everybody, which needs mail; default invited.',
+    oneOf(['closed', 'invited', 'open']),
+  ),
+  signUpDomains: setting(
+    'Domains of the e-mails of those who sign up without an invitation; default all.',
+    list('domains, such as ai.example', (domain) => /^[^@\s/]+\.[^@\s/]+$/.test(domain)),
+  ),
+  linkPage: setting(
+    'Where links in messages lead: a page that takes #/link?token=…; default /console of server.baseUrl.',
+    url(),
   ),
   trustedOrigins: setting('Origins whose pages may send requests with the cookie of the platform.', origins()),
   bodyLimit: setting('Bytes of a JSON body at /api; default 1 MiB.', integer(1)),

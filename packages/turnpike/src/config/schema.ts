@@ -5,6 +5,7 @@ import type { GatewayOptions, Guard } from '@turnpike/gateway'
 import type { FilesOptions } from '@turnpike/platform'
 import type { Transport } from '@turnpike/providers'
 import * as v from 'valibot'
+import { Mail } from './mail.js'
 import { Platform } from './platform.js'
 import { ProviderEntry } from './providers.js'
 import { isWord, Routing } from './routing.js'
@@ -198,6 +199,7 @@ export const ConfigSchema = section({
   routing: setting('How requests find a provider.', Routing, {}),
   gateway: setting('The gateway: options of createGateway.', Gateway, {}),
   platform: setting('The platform: options of createPlatform.', Platform, {}),
+  mail: setting('Messages to people, such as links to those who have forgotten their password.', Mail),
   cors: setting(
     'Cross-origin requests.',
     section({ origins: v.pipe(origins(), v.description('Origins whose scripts may call with a key or token.')) }),

@@ -1,0 +1,45 @@
+import type { KV, RateLimiter } from '@turnpike/core'
+import { emailId, sha256 } from '@turnpike/core/internal'
+import type { Head } from '@turnpike/http'
+import { LINK_MINUTES, LINKS_PER_ADDRESS, LINKS_PER_EMAIL } from '../conventions.js'
+import { tooMany } from '../errors.js'
+import { networksOf } from './networks.js'
+
+/** Counts a link that somebody asks for. @throws ApiError 429 where there are too many */
+export type CountLinkRequest = (email: string, head: Pick<Head, 'ip'>) => Promise<void>
+
+const refuse = (retryAfter: number) => tooMany('Too many links were asked for; try again later', retryAfter)
+
+/**
+ * Limits the links that people ask for, by the network of their address and by e-mail, whether anybody has that or not. Of an e-mail, as many as are
+ * good at a time: whoever is refused has one that is.
+ */
+export function linkRequests(kv: KV, limiter: RateLimiter, now: () => number): CountLinkRequest {
+  const countNetworks = async (ip: string): Promise<void> => {
+    for (const { name, failures: times } of networksOf(ip)) {
+      if (times === undefined) continue
+      const key = `links for ${await sha256(name)}`
+      const { ok, retryAfter } = await limiter.consume(key, times * LINKS_PER_ADDRESS)
+      if (!ok) throw refuse(retryAfter)
+    }
+  }
+
+  const countEmail = async (email: string): Promise<void> => {
+    const key = ['links-asked', await sha256(emailId(email))]
+    const period = LINK_MINUTES * 60_000
+    for (;;) {
+      const entry = await kv.get<number[]>(key)
+      const time = now()
+      const recent = (entry?.value ?? []).filter((one) => one > time - period)
+      if (recent.length >= LINKS_PER_EMAIL) throw refuse(Math.ceil((recent[0]! + period - time) / 1_000))
+      const set = [{ key, value: [...recent, time], expiresAt: time + period }]
+      if (await kv.commit({ check: [{ key, version: entry?.version ?? null }], set })) return
+    }
+  }
+
+  return async (email, head) => {
+    // Where the host tells no address, all would share one.
+    if (head.ip() !== '') await countNetworks(head.ip())
+    await countEmail(email)
+  }
+}

@@ -1,0 +1,109 @@
+import type { Commit } from '@turnpike/core'
+import { createUser, getUser } from '@turnpike/core'
+import { audit, emailId, invalid, newBalance, userIdOf, uuidv7 } from '@turnpike/core/internal'
+import { SIGN_IN_LOG_DAYS, SIGN_UP_HOURS } from '../conventions.js'
+import { entriesOfInvitation, invitationEntry } from '../entities/invitations.js'
+import type { AccountLink } from '../entities/links.js'
+import { findLink, newLink } from '../entities/links.js'
+import { forbidden, linkIsOver } from '../errors.js'
+import type { SessionIssuer } from '../identity/identity.js'
+import { hasAccount, signUp } from '../mail/texts/sign-up.js'
+import type { Parts } from '../parts.js'
+import type { SIGN_UPS } from '../schemas-people.js'
+
+/** Who may sign up: nobody, whoever is invited, or everybody. */
+export type SignUp = (typeof SIGN_UPS)[number]
+
+/** Who may sign up, and with which e-mails. */
+export interface SignUpPolicy {
+  mode: SignUp
+  /** In their one spelling; empty = any. */
+  domains: readonly string[]
+  /** @throws ApiError 403 for an e-mail that does not sign up without an invitation */
+  check(email: string): void
+}
+
+const domainOf = (email: string): string => emailId(email).split('@').at(-1)!
+
+/** @throws TypeError for a sign-up of everybody whose e-mails cannot be verified */
+export function signUpPolicy(mode: SignUp, given: readonly string[] = [], hasMail: boolean): SignUpPolicy {
+  if (mode === 'open' && !hasMail)
+    throw new TypeError('createPlatform: the option "signUp": "open" needs "mail", by which e-mails are verified')
+  const domains = given.map((domain) => domainOf(`@${domain}`))
+  return {
+    mode,
+    domains,
+    check(email) {
+      if (mode !== 'open') throw forbidden('Only those who are invited sign up here')
+      if (domains.length > 0 && !domains.includes(domainOf(email)))
+        throw forbidden(`Those who sign up here have an e-mail of ${domains.join(' or ')}`)
+    },
+  }
+}
+
+/** What somebody with a new account chooses. */
+export interface NewAccount {
+  password: string
+  first_name?: string
+  last_name?: string
+}
+
+/** Links by which people make their account. @param sessions where they sign in by it */
+export function accountLinks({ kv, post, links, signUp: policy, now }: Parts, sessions: SessionIssuer) {
+  const { place, address, urlOf } = links
+  return {
+    /** @throws ApiError 403 for a link that the policy does not allow any more */
+    check(link: AccountLink): void {
+      if (link.kind === 'sign-up') policy.check(link.email)
+      else if (policy.mode === 'closed') throw forbidden('Nobody signs up here')
+    },
+
+    /** Sends a link to an e-mail, or that it has an account. A failure is in the audit log. */
+    async sendSignUp(email: string): Promise<void> {
+      const userId = await userIdOf(kv, email)
+      if (userId !== null && !(await getUser(kv, userId))) return
+      let text = hasAccount({ place, url: address })
+      if (userId === null) {
+        const { token, entry } = await newLink({ kind: 'sign-up', email }, now() + SIGN_UP_HOURS * 3_600_000)
+        await kv.commit({ set: [entry] })
+        text = signUp({ place, url: urlOf(token), hours: SIGN_UP_HOURS })
+      }
+      const { mail_error: detail } = await post.send(email, text)
+      const kept = { now: now(), expiresAt: now() + SIGN_IN_LOG_DAYS * 86_400_000 }
+      if (detail !== undefined)
+        await kv.commit({ set: audit('mail.fail', userId ?? 'unknown', { ...kept, by: 'mail', detail }) })
+    },
+
+    /** Makes the account of a link, once. @throws ApiError 404 for a link that is over, 400 where the e-mail is taken, or as for a new user */
+    async use(token: string, value: AccountLink, { password, ...names }: NewAccount): Promise<void> {
+      const id = uuidv7(now())
+      const proof = await sessions.passwordEntry(id, password)
+      const [link, invitation] = await Promise.all([
+        findLink(kv, token, now()),
+        value.kind === 'invitation' ? invitationEntry(kv, value.invitation_id) : null,
+      ])
+      if (!link || (value.kind === 'invitation' && !invitation)) throw linkIsOver()
+      const act = { by: id, now: now() }
+      const { email, role = 'user', credit_coins: credits = 0, extra_projects = 0 } = { ...value, ...invitation?.value }
+      const also: NonNullable<Commit['set']> = [
+        proof,
+        ...(credits || extra_projects ? [newBalance(id, { credits, extra_projects }, act.now)] : []),
+        ...(invitation ? audit('invitation.accept', invitation.value.id, act) : []),
+      ]
+      const user = await createUser(
+        kv,
+        { ...names, id, email, role, provider: 'password' },
+        {
+          ...act,
+          also,
+          check: [link, ...(invitation ? [invitation] : [])].map(({ key, version }) => ({ key, version })),
+          del: invitation ? entriesOfInvitation(invitation.value) : [link.key],
+        },
+      )
+      if (user) return
+      if ((await findLink(kv, token, now())) && (await userIdOf(kv, email)) !== null)
+        throw invalid('The e-mail is taken')
+      throw linkIsOver()
+    },
+  }
+}
