@@ -263,14 +263,14 @@ try {
 
   const pages = {
     Overview: ['/', 'dd.value'],
-    'Usage by user': ['/usage?by=user', 'tbody tr'],
-    'Usage by key': ['/usage?by=key', 'tbody tr'],
-    'Usage by model': ['/usage?by=model', 'tbody tr'],
-    'Usage by session': ['/usage?by=session', 'tbody tr'],
-    'Usage by user, 30 days': ['/usage?by=user&hours=720', 'tbody tr'],
-    Providers: ['/providers', 'tbody tr'],
-    Pricing: ['/pricing', 'tbody tr'],
-    Keys: ['/keys', 'tbody tr'],
+    'Usage by user': ['/usage?by=user', 'tbody tr:visible'],
+    'Usage by key': ['/usage?by=key', 'tbody tr:visible'],
+    'Usage by model': ['/usage?by=model', 'tbody tr:visible'],
+    'Usage by session': ['/usage?by=session', 'tbody tr:visible'],
+    'Usage by user, 30 days': ['/usage?by=user&hours=720', 'tbody tr:visible'],
+    Providers: ['/providers', 'tbody tr:visible'],
+    Pricing: ['/pricing', 'tbody tr:visible'],
+    Keys: ['/keys', 'tbody tr:visible'],
   }
   for (const [name, [path, shown]] of Object.entries(pages)) {
     await page.goto('about:blank')

@@ -14,7 +14,8 @@ const isAlive = ({ pid }: World): boolean => {
 
 /** Starts a process. @param create makes a store for each */
 export async function lastingServer(create: () => Promise<string>) {
-  const start = async (): Promise<World> => startWorld(await create(), { TRUSTED_HOPS: '1', RATE_LIMITER: 'memory' })
+  const env = { TRUSTED_HOPS: '1', RATE_LIMITER: 'memory', KEEP_FAILED: 'true' }
+  const start = async (): Promise<World> => startWorld(await create(), env)
   let world = await start()
   return {
     world: (): World => world,

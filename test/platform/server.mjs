@@ -38,6 +38,7 @@ const {
   MAIL,
   SIGN_UP,
   SIGN_UP_DOMAINS,
+  KEEP_FAILED,
 } = process.env
 
 let ahead = 0
@@ -104,7 +105,7 @@ const gateway = createGateway({
   trustedHops,
   cors,
   events: requestEvents(),
-  onRequest: requestHistory(kv, { now }).onRequest,
+  ...(KEEP_FAILED && { onRequest: requestHistory(kv, { now }).onRequest }),
   routes: [conventionRoutes, prometheus(), gatewayOpenapi()],
   now,
 })
