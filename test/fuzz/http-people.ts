@@ -12,6 +12,8 @@ interface Person {
   owner: Owner
   /** A gateway key without a limit that matters. */
   key: string
+  /** The token of a link that sets the password. */
+  link: string
   /** The last ids that were seen in the answers of a collection, such as `/api/projects`. */
   ids: Map<string, string[]>
   /** Requests that are left to this person. */
@@ -56,9 +58,10 @@ export function peopleOf(world: () => World, operations: Operation[]) {
     return noun && [...collections].find((path) => path.endsWith(`/${noun}s`))
   }
 
-  const valuesOf = ({ owner, ids }: Person, name: string, operation: Operation): unknown[] => {
+  const valuesOf = ({ owner, ids, link }: Person, name: string, operation: Operation): unknown[] => {
     if (name === 'email') return [owner.email, `fuzz-${++made}@example.org`]
     if (name === 'refresh_token') return [owner.refresh]
+    if (name === 'token') return [link]
     if (name === 'model') return [models[operation.documented.operationId] ?? 'gpt-4o-mini']
     return common[name] ?? ids.get(collectionOf(name) ?? '') ?? []
   }
@@ -85,7 +88,8 @@ export function peopleOf(world: () => World, operations: Operation[]) {
     const owner = await newOwner(world(), 'developer')
     const { body: fuzzKey } = await world().newKey(owner, { name: 'fuzz', rateLimit: 1_000_000 })
     if (role !== 'developer') await world().call('setRole', owner.id, role)
-    const person: Person = { owner, key: fuzzKey.key!, ids: new Map(), left: LIFE }
+    const link = await world().call<string>('passwordLink', owner.id)
+    const person: Person = { owner, key: fuzzKey.key!, link, ids: new Map(), left: LIFE }
     for (const operation of operations)
       if (operation.method === 'GET' && collections.has(operation.path)) {
         const query = (operation.documented.parameters ?? [])
@@ -104,7 +108,7 @@ export function peopleOf(world: () => World, operations: Operation[]) {
 
   return {
     isKnown: (name: string): boolean =>
-      ['email', 'refresh_token', 'model'].includes(name) ||
+      ['email', 'refresh_token', 'token', 'model'].includes(name) ||
       Object.hasOwn(common, name) ||
       collectionOf(name) !== undefined,
 

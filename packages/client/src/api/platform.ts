@@ -2372,6 +2372,7 @@ export interface operations {
                     "application/json": components["schemas"]["SentLink"];
                 };
             };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];

@@ -91,6 +91,6 @@ export const usersPasswordLink = (links: LinkOperations) =>
     access: 'admin',
     params: IdParams,
     output: SentLink,
-    errors: [404],
+    errors: [400, 404],
     run: async (caller, { params: { id } }) => found('user', await links.sendPasswordLink(id, { by: caller!.user.id })),
   })
