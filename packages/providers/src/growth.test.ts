@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
-import { describe, expect, it } from 'vitest'
+import { describe, it } from 'vitest'
+import { expectLinear } from '../../../test/support/linear.js'
 import type { ChatAdapter } from './adapter.js'
 import { anthropicChat } from './anthropic/index.js'
 import { isOfCaller } from './callers-words.js'
@@ -274,26 +275,6 @@ const streams: Record<string, [family: string, events: (n: number) => object[]]>
     (n) => many(n, () => candidate({ text: 'a', thought: true }, logprobs(1))),
   ],
   'log probabilities': ['google', (n) => many(n, () => candidate({ text: 'a' }, logprobs(1)))],
-}
-
-/** Size of the smaller of two inputs; the other has four times as much. */
-const SIZE = 3_000
-
-/** Milliseconds of work, however busy the machine is. */
-function work(run: () => void): number {
-  const before = process.cpuUsage()
-  run()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1000
-}
-
-/** Fails where four times as much takes much more than four times as long: sixteen times, where it is quadratic. */
-function expectLinear(of: (n: number) => () => void): void {
-  const [small, large] = [of(SIZE), of(4 * SIZE)]
-  small()
-  const isLinear = (): boolean => work(large) < 8 * work(small) + 50
-  // Garbage collection may fall into one of the two.
-  expect([1, 2, 3].some(isLinear)).toBe(true)
 }
 
 describe.each(Object.keys(families))('a request to %s takes linear time', (name) => {
