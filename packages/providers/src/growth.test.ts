@@ -195,6 +195,11 @@ const requests: Record<string, (n: number) => object> = {
       [name]: { b: { type: 'string' } },
     })
   },
+  'slashes of a reference': (n) => schema({ ...closed, properties: { a: { $ref: `#${'/'.repeat(20 * n)}` } } }),
+  'characters of the id of a call': (n) => {
+    const id = '/'.repeat(20 * n)
+    return { messages: [hi, { role: 'assistant', tool_calls: [call(id)] }, result(id)] }
+  },
   'types of a schema': (n) => schema({ ...closed, properties: { a: { type: many(n, () => 'string') } } }),
   modalities: (n) => ({ modalities: many(n, () => 'text') }),
   'escapes of a data URL': (n) =>
