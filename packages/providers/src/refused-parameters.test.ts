@@ -300,11 +300,12 @@ describe('a refusal of a parameter is understood', () => {
 
   it('threat 99: schemas that are made to have the checksum of others are others', () => {
     // Both have the same length and the same 32 bits of FNV-1a.
-    const [one, other] = ['x53zx', 'xcpad'].map((name) => ({
+    const named = (name: string): ChatCompletionRequest => ({
       model: 'm',
       messages: [],
       response_format: { type: 'json_schema', json_schema: { name } },
-    })) as [ChatCompletionRequest, ChatCompletionRequest]
+    })
+    const [one, other] = [named('x53zx'), named('xcpad')]
     const losses = lossesBy(openaiError('Failed to parse grammar'), one)!
     expect(withoutLosses(one, losses).notes).toEqual([{ field: 'response_format', action: 'emulated' }])
     expect(withoutLosses(other, losses).request).toBe(other)
