@@ -1,15 +1,19 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../support/free-port.js'
+import type { Need } from '../support/needs.js'
+import { needs, programs } from '../support/needs.js'
 import { bunPath, nodePath } from '../support/runtime.js'
 import { startServer } from '../support/server.js'
 import { joinText, parseStream } from '../support/sse.js'
+import type { Place } from './places.js'
+import { inBrowser, inProcess, inWorkerd } from './places.js'
 import type { Projects } from './projects.js'
 import { layOut } from './projects.js'
 
@@ -29,9 +33,9 @@ afterAll(() => rmSync(projects.folder, { recursive: true, force: true }))
 
 /** What is compiled at once; `.` is all hosts on Node but Next. */
 const withNodeTypes = ['.', 'bun', 'next', 'every-entry']
-const withoutNodeTypes = ['adapters', 'client', 'workers']
+const withoutNodeTypes = ['adapters', 'agent', 'client', 'workers']
 /** Where all declarations that are loaded are checked too; those of Hono and Bun do not pass with every version of Node's types. */
-const withDeclarations = ['client', 'every-entry', 'workers']
+const withDeclarations = ['agent', 'client', 'every-entry', 'workers']
 const newest = nodeTypes.at(-1)!
 
 describe.each(nodeTypes)('@types/node %s', (types) => {
@@ -86,6 +90,23 @@ const servers = Object.entries(hosts).flatMap(([host, { args, prefix = '', only 
     .map(([runtime, path]) => [host, runtime, { command: [path, ...args], prefix, expected: answer }] as const),
 )
 
+/** Where the programs run that use a platform. */
+const places: [name: string, place: Place, ...needed: Need[]][] = [
+  ...Object.entries(runtimes).map(([name, command]): [string, Place] => [name, inProcess(command)]),
+  ['Chromium', inBrowser, programs.chromium],
+  ['workerd', inWorkerd],
+]
+
+/** What these programs tell. */
+const users = {
+  agent: { outcome: { status: 'done', task: { output: 'The tools answered: Sunny' } }, cities: ['city'] },
+  client: {
+    projects: [{ name: 'Website' }],
+    reply: 'This is a simulated answer. You said: Hello',
+    status: 404,
+  },
+}
+
 const question = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'What is 6 times 7?' }], stream: true }
 
 /** An answer whose first word comes at once, and its second once that has arrived. */
@@ -112,7 +133,7 @@ describe('runs', () => {
   beforeAll(async () => {
     listening = await upstream.listen()
     await projects.install(newest)
-    for (const project of ['.', 'adapters', 'client', 'every-entry']) await projects.compile(project, '7.0.2')
+    for (const project of ['.', 'adapters', 'agent', 'client', 'every-entry']) await projects.compile(project, '7.0.2')
     const { PATH, HOME } = process.env
     const env = { PATH, HOME, NEXT_TELEMETRY_DISABLED: '1' }
     await run(process.execPath, [hosts['next']!.args[0]!, 'build'], { cwd: join(projects.folder, 'next'), env })
@@ -184,23 +205,15 @@ describe('runs', () => {
     expect(stdout).toBe('This is a simulated answer. You said: Hello')
   })
 
-  it.each(Object.entries(runtimes))('client: uses a platform from %s', async (_, command) => {
-    const server = await startServer()
-    const call = [server.url, { email: 'admin@localhost', password: 'the password of the tests' }]
-    const program = `import { use } from './main.js'
-      console.log(JSON.stringify(await use(${call.map((value) => JSON.stringify(value)).join()})))`
-    const cwd = join(projects.folder, 'client')
-    writeFileSync(join(cwd, 'run.mjs'), program)
-    try {
-      const { stdout } = await run(command, ['run.mjs'], { cwd })
-      expect(JSON.parse(stdout)).toMatchObject({
-        projects: [{ name: 'Website' }],
-        reply: 'This is a simulated answer. You said: Hello',
-        status: 404,
-      })
-    } finally {
-      await server.stop()
-    }
+  describe.each(places)('in %s', (_, place, ...needed) => {
+    it.each(Object.entries(users))('%s: uses a platform', needs(...needed), async (name, expected) => {
+      const server = await startServer()
+      try {
+        expect(await place(join(projects.folder, name), server.url)).toMatchObject(expected)
+      } finally {
+        await server.stop()
+      }
+    })
   })
 
   it('platform: serves the client, the dashboard and the documentation', async () => {

@@ -138,7 +138,7 @@ consoleSuite('keys and usage at the console', (given) => {
     await part.press('Enter')
     await page.getByText('As a table').click()
     const twin = page.getByRole('table', { name: 'Requests by day, by key' })
-    expect(await twin.getByRole('cell').allTextContents()).toEqual(['2'])
+    await expect.poll(() => twin.getByRole('cell').allTextContents()).toEqual(['2'])
     const plot = (await page.locator('.u-over').boundingBox())!
     // The last bar is today.
     await page.mouse.move(plot.x + plot.width - 10, plot.y + 20)

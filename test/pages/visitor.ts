@@ -21,6 +21,9 @@ const windows = {
   phone: [{ width: 390, height: 844 }],
 } as const
 
+/** The largest layout shift that nobody caused, as web vitals score it; 0.1 in all is what they call good. */
+const MOST_SHIFT = 0.05
+
 /** A way to look at a page. */
 export interface Look {
   theme: 'light' | 'dark'
@@ -57,9 +60,15 @@ export async function visit(browser: Browser, url: string, { theme, size }: Look
     permissions: ['clipboard-read', 'clipboard-write'],
   })
   const faults: string[] = []
+  let isInspecting = false
   await context.addInitScript(`addEventListener('securitypolicyviolation', (event) => {
     console.error('CSP: ' + event.violatedDirective + ' ' + event.blockedURI)
-  })`)
+  })
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput, sources } of list.getEntries())
+      if (!hadRecentInput && value > ${MOST_SHIFT})
+        console.error('A layout shift of ' + value.toFixed(3) + ' by ' + sources.map(({ node, previousRect: a, currentRect: b }) => (node?.cloneNode().outerHTML ?? '') + [a.x,a.y,a.width,a.height].map(Math.round) + ' to ' + [b.x,b.y,b.width,b.height].map(Math.round)).join(' ') + ' at ' + location.href)
+  }).observe({ type: 'layout-shift' })`)
   const { origin } = new URL(url)
   context.on('request', (request) => {
     const to = new URL(request.url())
@@ -67,7 +76,10 @@ export async function visit(browser: Browser, url: string, { theme, size }: Look
   })
   context.on('console', (message) => {
     // What the browser says of every answer that is an error; the pages show those themselves.
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) faults.push(message.text())
+    if (message.type() !== 'error' || message.text().startsWith('Failed to load resource')) return
+    // Screenshots and other windows move things, too.
+    if (isInspecting && message.text().startsWith('A layout shift')) return
+    faults.push(message.text())
   })
   context.on('weberror', (error) => faults.push(String(error.error())))
   context.on('dialog', (dialog) => {
@@ -96,6 +108,7 @@ export async function visit(browser: Browser, url: string, { theme, size }: Look
     faults,
     async inspect(name) {
       if (!thorough) return check(name)
+      isInspecting = true
       for (const window of windows[size]) {
         await page.setViewportSize(window)
         for (const colorScheme of ['light', 'dark'] as const) {
@@ -105,6 +118,8 @@ export async function visit(browser: Browser, url: string, { theme, size }: Look
       }
       await page.setViewportSize(windows[size][0])
       await page.emulateMedia({ colorScheme: theme })
+      await page.evaluate('new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen)))')
+      isInspecting = false
     },
   }
 }

@@ -9,7 +9,7 @@ export interface McpClient {
   callTool(
     params: { name: string; arguments: Record<string, unknown> },
     schema?: undefined,
-    options?: { signal: AbortSignal },
+    options?: { signal: AbortSignal; timeout: number },
   ): Promise<Record<string, unknown>>
 }
 
@@ -17,6 +17,9 @@ interface Content {
   type: string
   text?: string
 }
+
+/** Milliseconds that a timer takes at most: `seconds` of the tool limits a call, rather than the minute of the SDK. */
+const UNLIMITED_MS = 2 ** 31 - 1
 
 /**
  * The tools of an MCP server, as it lists them now. Texts of results are told to the model; of other content, its type.
@@ -35,6 +38,7 @@ export async function mcpTools(client: McpClient, { prefix = '' }: { prefix?: st
         async run(args, { signal }) {
           const result = await client.callTool({ name, arguments: args as Record<string, unknown> }, undefined, {
             signal,
+            timeout: UNLIMITED_MS,
           })
           const content = (result['content'] ?? []) as Content[]
           const text = content.map((part) => part.text ?? `[${part.type}]`).join('\n')

@@ -18,8 +18,8 @@ type StandardResult<Output> =
 /** A JSON Schema of an object. What is sent to the model; of arguments, only that the `required` ones are there is checked. */
 export interface JsonSchema {
   type: 'object'
-  properties?: Record<string, unknown>
-  required?: readonly string[]
+  properties?: Record<string, unknown> | undefined
+  required?: readonly string[] | undefined
   [keyword: string]: unknown
 }
 

@@ -27,6 +27,8 @@ export function goTo(path: string, query: Record<string, string | number | undef
 
 /** Changes fields of the present page's query. */
 export function setQuery(fields: Record<string, string | number | undefined>): void {
+  // The event of a link that was just followed comes later.
+  hash.value = location.hash
   const { path, query } = route.value
   goTo(path, { ...Object.fromEntries(query), ...fields }, true)
 }

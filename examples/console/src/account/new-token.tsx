@@ -21,8 +21,8 @@ export function NewToken({ onMade, onClose }: { onMade: (made: Token) => void; o
         <fieldset>
           <legend>Scopes</legend>
           <div class="numbers">
-            {parts.map(({ key, name, options }) => (
-              <Field key={key} label={name} name={key}>
+            {parts.map(({ key, name, hint, options }) => (
+              <Field key={key} label={name} name={key} hint={hint}>
                 {(ids) => (
                   <select {...ids}>
                     <option value="">No access</option>

@@ -8,6 +8,8 @@ interface Part {
   /** What its scopes begin with. */
   key: string
   name: string
+  /** What is to be known to choose. */
+  hint?: string
   /** What the field of the part offers, besides nothing. */
   options: readonly (readonly [Scope, string])[]
   /** What a first request reads, below the address of the server. */
@@ -31,7 +33,10 @@ export const parts: readonly Part[] = [
   part('projects', 'Projects and teams', 'api/projects'),
   part('conversations', 'Conversations', 'api/projects/PROJECT_ID/conversation'),
   part('files', 'Files', 'api/user-files'),
-  part('gateway', 'Models', 'api/gateway/v1/models', ['List', 'List and ask']),
+  {
+    ...part('gateway', 'Models', 'api/gateway/v1/models', ['List', 'List and ask']),
+    hint: 'Agents and replies in conversations need “List and ask”.',
+  },
   part('sessions', 'Sessions', 'api/sessions'),
   part('account', 'Account and usage', 'api/account', ['Read']),
 ]

@@ -5,8 +5,6 @@ import {
   bytes,
   Empty,
   FileInput,
-  Icon,
-  icons,
   Loaded,
   Page,
   route,
@@ -23,14 +21,14 @@ import type { UserFile } from './file-drawer.js'
 import { FileDrawer } from './file-drawer.js'
 import { UploadList } from './upload-list.js'
 import { useDrop } from './use-drop.js'
-import { ended, forgetUploaded, isUploading, upload, uploaded } from './uploads.js'
+import { ended, forgetUploaded, upload, uploaded } from './uploads.js'
 
 /** How much of the user's space is used. */
 function Space({ changes }: { changes: number }) {
   const data = useData((signal) => turnpike.get('/api/account/limits', { signal }), [])
   useAgain(data, changes)
   return (
-    <Loaded data={data}>
+    <Loaded data={data} shape="text">
       {({ storage_bytes_used: used, storage_gb }) => (
         <div class="space small muted">
           {bytes(used)} of {bytes(storage_gb * BYTES_PER_GB)} used, with the trash.
@@ -101,16 +99,12 @@ function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: n
   )
 }
 
-const sayUploaded = ([first, ...more]: readonly UserFile[]): string | undefined =>
-  first && (more.length === 0 ? `${first.display_name} is uploaded.` : `${more.length + 1} files are uploaded.`)
-
 export function Files() {
   const isTrash = route.value.query.get('show') === 'trash'
   const input = useRef<HTMLInputElement>(null)
   const { isOver, handlers } = useDrop(upload)
   const { count, notice, onChange, clearNotice } = useChanges()
   const changes = count + ended.value
-  const said = isUploading.value ? undefined : sayUploaded(uploaded.value)
   useEffect(() => () => forgetUploaded(), [])
   return (
     <div class={isOver ? 'over' : ''} {...handlers}>
@@ -140,13 +134,6 @@ export function Files() {
       >
         <Space changes={changes} />
         {notice}
-        <p class="uploaded break" role="status">
-          {said !== undefined && (
-            <>
-              <Icon icon={icons.Good} /> {said}
-            </>
-          )}
-        </p>
         <UploadList />
         <FileList key={String(isTrash)} isTrash={isTrash} changes={changes} onChange={onChange} />
       </Page>

@@ -13,38 +13,40 @@ const stateText = ({ state, sent, file }: Upload): string => {
 export function UploadList() {
   if (uploads.value.length === 0) return null
   return (
-    <Panel title="Uploads">
-      <ul class="uploads">
-        {uploads.value.map((one) => (
-          <li key={one.id} class="stack">
-            <div class="spread">
-              <span class="break">{one.file.name}</span>
-              <div class="row">
-                <span class="muted small number">{stateText(one)}</span>
-                {one.state === 'failed' && (
-                  <button type="button" onClick={() => retry(one.id)}>
-                    Try again
+    <div class="upload-list">
+      <Panel title="Uploads">
+        <ul class="uploads">
+          {uploads.value.map((one) => (
+            <li key={one.id} class="stack">
+              <div class="spread">
+                <span class="break">{one.file.name}</span>
+                <div class="row">
+                  <span class="muted small number">{stateText(one)}</span>
+                  {one.state === 'failed' && (
+                    <button type="button" onClick={() => retry(one.id)}>
+                      Try again
+                    </button>
+                  )}
+                  <button type="button" class="quiet" onClick={() => cancel(one.id)}>
+                    {one.state === 'failed' ? 'Dismiss' : 'Cancel'}
+                    <span class="visually-hidden"> {one.file.name}</span>
                   </button>
-                )}
-                <button type="button" class="quiet" onClick={() => cancel(one.id)}>
-                  {one.state === 'failed' ? 'Dismiss' : 'Cancel'}
-                  <span class="visually-hidden"> {one.file.name}</span>
-                </button>
+                </div>
               </div>
-            </div>
-            {one.state === 'failed' ? (
-              <ErrorNotice error={one.error} />
-            ) : (
-              <progress
-                class="progress"
-                aria-label={`Upload of ${one.file.name}`}
-                max={one.file.size || 1}
-                value={one.sent}
-              />
-            )}
-          </li>
-        ))}
-      </ul>
-    </Panel>
+              {one.state === 'failed' ? (
+                <ErrorNotice error={one.error} />
+              ) : (
+                <progress
+                  class="progress"
+                  aria-label={`Upload of ${one.file.name}`}
+                  max={one.file.size || 1}
+                  value={one.sent}
+                />
+              )}
+            </li>
+          ))}
+        </ul>
+      </Panel>
+    </div>
   )
 }

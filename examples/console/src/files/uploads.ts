@@ -1,4 +1,5 @@
 import { computed, effect, signal } from '@preact/signals'
+import { toast } from '@turnpike/ui'
 import { turnpike, whenSignedOut } from '../turnpike.js'
 import type { UserFile } from './file-drawer.js'
 
@@ -29,7 +30,7 @@ export const uploaded = signal<readonly UserFile[]>([])
 export const forgetUploaded = (): void => void (uploaded.value = [])
 
 /** Whether a file is on its way. */
-export const isUploading = computed(() => uploads.value.some(({ state }) => state !== 'failed'))
+const isUploading = computed(() => uploads.value.some(({ state }) => state !== 'failed'))
 
 const running = new Map<number, AbortController>()
 let made = 0
@@ -51,8 +52,8 @@ async function send({ id, file }: Upload): Promise<void> {
         // The form around the file counts too.
         change(id, { sent: Math.min(loaded, file.size), state: loaded < total ? 'sending' : 'storing' }),
     })
-    forget(id)
     uploaded.value = [...uploaded.value, stored]
+    forget(id)
   } catch (error) {
     if (!leave.signal.aborted) change(id, { state: 'failed', error })
   }
@@ -89,12 +90,18 @@ export function retry(id: number): void {
 }
 
 whenSignedOut(() => {
-  for (const one of uploads.value) cancel(one.id)
   forgetUploaded()
+  for (const one of uploads.value) cancel(one.id)
 })
 
 const askBeforeLeaving = (event: BeforeUnloadEvent): void => event.preventDefault()
 effect(() => {
-  if (isUploading.value) addEventListener('beforeunload', askBeforeLeaving)
-  else removeEventListener('beforeunload', askBeforeLeaving)
+  if (!isUploading.value) return
+  addEventListener('beforeunload', askBeforeLeaving)
+  return () => {
+    removeEventListener('beforeunload', askBeforeLeaving)
+    const [first, ...more] = uploaded.peek()
+    if (first)
+      toast(more.length === 0 ? `${first.display_name} is uploaded.` : `${more.length + 1} files are uploaded.`)
+  }
 })

@@ -1,28 +1,13 @@
 import './agent-run.css'
 import type { Outcome } from '@turnpike/agent'
 import type { Tone } from '@turnpike/ui'
-import {
-  count,
-  Field,
-  Form,
-  Loaded,
-  Notice,
-  Panel,
-  Status,
-  store,
-  stored,
-  textOf,
-  usd,
-  useAction,
-  useData,
-} from '@turnpike/ui'
+import { count, Notice, Panel, Status, usd } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { useEffect, useRef } from 'preact/hooks'
-import { unfit } from '../playground/models.js'
-import { turnpike } from '../turnpike.js'
 import type { CallPart, Run } from './agent-runs.js'
 import { runs, startRun } from './agent-runs.js'
 import { Thinking } from './message-parts.js'
+import { ModelForm } from './model-form.js'
 import type { Task } from './tasks.js'
 
 const states: Record<CallPart['state'], [name: string, tone: Tone]> = {
@@ -110,43 +95,6 @@ function Running({ run }: { run: Run }) {
   )
 }
 
-/** Where the model that was used last is kept. */
-const MODEL = 'agent-model'
-
-/** Starts an agent. */
-function Start({ task }: { task: Task }) {
-  const models = useData((signal) => turnpike.get('/api/gateway/v1/models', { signal }), [])
-  const start = useAction(async (fields: FormData) => {
-    const model = textOf(fields, 'model')
-    store(MODEL, model)
-    await startRun(task, model)
-  })
-  return (
-    <Loaded data={models}>
-      {({ data }) => {
-        const able = data.filter((model) => unfit(model) === undefined)
-        const last = stored(MODEL)
-        if (able.length === 0) return <p class="muted">There is no model that you may ask.</p>
-        return (
-          <Form action={start} label="Run">
-            <Field label="Model" hint="It writes a draft in this page, and asks before it reads or saves your files.">
-              {(ids) => (
-                <select {...ids} name="model">
-                  {able.map(({ id }) => (
-                    <option key={id} selected={id === last}>
-                      {id}
-                    </option>
-                  ))}
-                </select>
-              )}
-            </Field>
-          </Form>
-        )
-      }}
-    </Loaded>
-  )
-}
-
 /** Whether an agent works on a task in this page. */
 export const isRunHere = ({ id }: Task): boolean => runs.value[id] !== undefined && !runs.value[id].outcome
 
@@ -166,7 +114,11 @@ export function AgentRun({ task, onChange }: { task: Task; onChange: (task: Task
       {mayStart && (
         <Panel title="Run an agent">
           <div class="body">
-            <Start task={task} />
+            <ModelForm
+              label="Run"
+              hint="It writes a draft in this page, and asks before it reads or saves your files."
+              run={(model) => startRun(task, model)}
+            />
           </div>
         </Panel>
       )}

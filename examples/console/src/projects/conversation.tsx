@@ -9,7 +9,9 @@ import { Composer } from './composer.js'
 import { conversationOf, messageField } from './conversation-store.js'
 import type { Conversation as Store, Message as MessageOf, Outcome } from './conversation-types.js'
 import { Message } from './message.js'
+import { Proposals } from './proposals.js'
 import { Spend } from './spend.js'
+import type { Agent } from './tasks.js'
 import { setUnsent } from './unsent.js'
 
 /** How often a screen reader is told what a reply has so far. */
@@ -75,8 +77,8 @@ function LiveRegion({ conversation }: { conversation: Store }) {
   )
 }
 
-/** The conversation of a project. */
-export function Conversation({ projectId }: { projectId: string }) {
+/** The conversation of a project. @param agents those of its team */
+export function Conversation({ projectId, agents }: { projectId: string; agents: readonly Agent[] }) {
   const conversation = conversationOf(projectId)
   const { messages, earlier, reply, isWriting, outcome, edited, read, readEarlier, askAgain, stop, clear } =
     conversation
@@ -85,6 +87,7 @@ export function Conversation({ projectId }: { projectId: string }) {
   const clearing = useAction(clear)
   const stopping = useAction(stop)
   const [isAsking, ask] = useState(false)
+  const [isProposing, propose] = useState(false)
   const params = { id: projectId }
   const spend = useData(
     (signal) => turnpike.get('/api/projects/{id}/conversation/spend', { params, signal }),
@@ -119,9 +122,22 @@ export function Conversation({ projectId }: { projectId: string }) {
       <header>
         <Spend name="Conversation" data={spend} />
         {all && all.length > 0 && !isWriting.value && (
-          <ConfirmButton action={clearing} label="Clear" busy="Clearing…" title="Clear the conversation?" class="quiet">
-            <p>All messages are removed for good, for the assistant too. What they cost stays in your usage.</p>
-          </ConfirmButton>
+          <div class="row">
+            {agents.length > 0 && (
+              <button type="button" class="quiet" onClick={() => propose(true)}>
+                Propose tasks
+              </button>
+            )}
+            <ConfirmButton
+              action={clearing}
+              label="Clear"
+              busy="Clearing…"
+              title="Clear the conversation?"
+              class="quiet"
+            >
+              <p>All messages are removed for good, for the assistant too. What they cost stays in your usage.</p>
+            </ConfirmButton>
+          </div>
         )}
       </header>
       {[reading, readingEarlier, clearing, stopping].map(
@@ -198,6 +214,16 @@ export function Conversation({ projectId }: { projectId: string }) {
           </div>
         )}
       </Composer>
+      {isProposing && (
+        <Proposals
+          projectId={projectId}
+          agents={agents}
+          onClose={() => {
+            propose(false)
+            spend.again()
+          }}
+        />
+      )}
       {isAsking && (
         <Confirm title="Ask again?" action="Ask again" onConfirm={() => void askAgain()} onClose={() => ask(false)}>
           <p>The assistant answers your last message once more. That is billed again, and earlier answers stay.</p>

@@ -1,21 +1,16 @@
-import { Ago, plural } from '@turnpike/ui'
 import { useEffect, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
 import type { Project } from './project-form.js'
-import { taskIn, waitingOf } from './task-waiting.js'
-import type { Task } from './tasks.js'
+import { waitingOf } from './task-waiting.js'
 
 /** Projects that are read at a time: the platform has no list of their figures. */
 const AT_ONCE = 4
-/** How many waiting tasks are named. */
-const NAMED = 5
-
 /** What the list says of a project. */
 export interface Figures {
   /** How many tasks are neither done nor failed. */
   open: number
-  /** Those that wait for the user, the oldest first. */
-  waiting: readonly Task[]
+  /** How many wait for the user. */
+  waiting: number
   /** US dollars. */
   cost: number
   /** When the project or a task of it was changed last, in ISO 8601. */
@@ -29,7 +24,7 @@ async function figuresOf({ id, updated_at }: Project, signal: AbortSignal): Prom
   ])
   return {
     open: items.filter(({ status }) => status !== 'done' && status !== 'failed').length,
-    waiting: waitingOf(items),
+    waiting: waitingOf(items).length,
     cost,
     changed: items.reduce((last, task) => (task.updated_at > last ? task.updated_at : last), updated_at),
   }
@@ -52,43 +47,4 @@ export function useFigures(projects: readonly Project[]): ReadonlyMap<string, Fi
     return () => leave.abort()
   }, [projects])
   return figures
-}
-
-/** What waits for the user in all projects, the oldest first, with links; nothing where nothing waits. */
-export function WaitingForYou({
-  projects,
-  figures,
-}: {
-  projects: readonly Project[]
-  figures: ReadonlyMap<string, Figures>
-}) {
-  const tasks = [...figures.values()]
-    .flatMap(({ waiting }) => waiting)
-    .toSorted((a, b) => (a.updated_at < b.updated_at ? -1 : 1))
-  if (tasks.length === 0) return null
-  const names = new Map(projects.map(({ id, name }) => [id, name]))
-  const title = `${plural(tasks.length, 'draft')} ${tasks.length === 1 ? 'waits' : 'wait'} for you`
-  return (
-    <section class="panel waiting-for-you" aria-label={title}>
-      <header>
-        <h2>{title}</h2>
-        <a class="button primary" href={taskIn(tasks[0]!)}>
-          Review the oldest
-        </a>
-      </header>
-      <ul>
-        {tasks.slice(0, NAMED).map((task) => (
-          <li key={task.id}>
-            <a class="break" href={taskIn(task)}>
-              {task.title}
-            </a>
-            <span class="small muted">
-              {names.get(task.project_id)} · <Ago at={task.updated_at} />
-            </span>
-          </li>
-        ))}
-      </ul>
-      {tasks.length > NAMED && <p class="foot small muted">And {tasks.length - NAMED} more.</p>}
-    </section>
-  )
 }

@@ -106,7 +106,7 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
               <Board projectId={id} agents={agents} changed={changed} onChange={onChange} />
             </>
           ) : part === 'conversation' ? (
-            <Conversation projectId={id} />
+            <Conversation projectId={id} agents={agents} />
           ) : part === 'results' ? (
             <Results projectId={id} changed={changed} />
           ) : part === 'team' ? (

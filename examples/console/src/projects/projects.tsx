@@ -5,10 +5,11 @@ import { useBlocks, useReader } from '@turnpike/ui/markdown'
 import { turnpike } from '../turnpike.js'
 import { PagedTable, usePages } from '../use-pages.js'
 import type { Figures } from './project-figures.js'
-import { useFigures, WaitingForYou } from './project-figures.js'
+import { useFigures } from './project-figures.js'
 import type { Project } from './project-form.js'
 import { ProjectForm, teamName } from './project-form.js'
 import { ProjectPage } from './project.js'
+import { WaitingForYou } from './waiting-for-you.js'
 
 /** The colour of a project, beside its name. */
 const Dot = ({ color }: { color: string }) => <span class="dot" style={{ background: color }} aria-hidden="true" />
@@ -46,7 +47,7 @@ const columnsOf = (figures: ReadonlyMap<string, Figures>): Column<Project>[] => 
     name: 'Waiting',
     number: true,
     cell: ({ id }) => {
-      const waiting = figures.get(id)?.waiting.length
+      const waiting = figures.get(id)?.waiting
       return waiting ? <span class="badge amber">{count(waiting)}</span> : (waiting ?? NONE)
     },
   },
@@ -90,7 +91,7 @@ function ProjectList() {
         </button>
       }
     >
-      <WaitingForYou projects={projects} figures={figures} />
+      <WaitingForYou projects={projects} />
       <section class="panel project-list" aria-label="Projects">
         <PagedTable
           caption="Projects"
@@ -101,7 +102,7 @@ function ProjectList() {
             <Empty title="No projects yet" shape="rows">
               <p>A project has a team of agents, a board of tasks for them, and a conversation.</p>
               <button type="button" class="primary" onClick={() => setMaking(true)}>
-                Make the first project
+                Create the first project
               </button>
             </Empty>
           }

@@ -132,7 +132,6 @@ function Content({
         </div>
       </div>
       {!isRunHere(task) && <Watch task={task} onShow={show} />}
-      {isDone && <NextWaiting task={task} />}
       <About task={task} agents={agents} />
       {task.status === 'scheduled' && <Text title="Your comment" text={task.review_comments} />}
       <AgentRun task={task} onChange={onChange} />
@@ -141,6 +140,7 @@ function Content({
       <Text title="Description" text={task.description} />
       {task.status !== 'scheduled' && <Text title="Your comment" text={task.review_comments} />}
       <Revisions task={task} />
+      {isDone && <NextWaiting task={task} />}
       {moves.question}
     </>
   )

@@ -1,4 +1,5 @@
 import type { Schemas } from '@turnpike/client'
+import { PlatformError } from '@turnpike/client'
 import type { Tone } from '@turnpike/ui'
 import { turnpike } from '../turnpike.js'
 import { setUnsent, unsentOf } from './unsent.js'
@@ -78,10 +79,11 @@ export async function changeTask(
   change: Partial<Pick<Task, 'status' | 'output' | 'draft_output' | 'review_comments'>>,
 ): Promise<Task> {
   const params = { id: seen.id }
-  // The platform has no conditional change, so that another one within these milliseconds is not noticed.
-  const current = await turnpike.get('/api/tasks/{id}/status', { params })
-  if (current.updated_at !== seen.updated_at) throw new ChangedMeanwhile(current)
-  const changed = await turnpike.patch('/api/tasks/{id}', { params, body: change })
+  const headers = { 'If-Match': `"${seen.updated_at}"` }
+  const changed = await turnpike.patch('/api/tasks/{id}', { params, body: change, headers }).catch(async (error) => {
+    if (!(error instanceof PlatformError) || error.status !== 412) throw error
+    throw new ChangedMeanwhile(await turnpike.get('/api/tasks/{id}/status', { params }))
+  })
   // The user's own change does not make what they have typed an outdated text.
   for (const field of [draftField(seen.id), commentField(seen.id)]) {
     const unsent = unsentOf(field)

@@ -11,6 +11,7 @@ import {
   saveFile,
   Segmented,
   setQuery,
+  Skeleton,
   Status,
   Table,
   useColumns,
@@ -86,6 +87,9 @@ export function Requests() {
     return () => clearTimeout(timer)
   }, [few, connection.value, asked])
 
+  // Nothing is said below the rows, or of there being none, as long as more come by themselves.
+  const isFilling = older.rows.length === 0 && (few || older.reading || connection.value === 'connecting')
+
   const { columns, menu } = useColumns('columns-requests', requestColumns(names))
   const order = useRef<readonly RequestEvent[]>([])
   const id = query.get('id')
@@ -145,7 +149,9 @@ export function Requests() {
         <FilterChips names={names} />
       </div>
       <Panel title={plural(shown.length, 'request')}>
-        {shown.length === 0 ? (
+        {shown.length === 0 && isFilling ? (
+          <Skeleton shape="rows" />
+        ) : shown.length === 0 ? (
           <Empty title={all.length === 0 ? 'No request yet' : 'No request matches'}>
             <p>{all.length === 0 ? 'Requests appear here as they end.' : 'Remove a filter, or load older requests.'}</p>
           </Empty>
@@ -160,20 +166,22 @@ export function Requests() {
             order={order}
           />
         )}
-        <footer class="spread body small muted">
-          <span>
-            {older.reading
-              ? 'Reading older requests…'
-              : older.more
-                ? 'Failed requests are kept for seven days, others with their usage.'
-                : 'These are all.'}
-          </span>
-          {older.more && (
-            <button type="button" aria-disabled={older.reading} onClick={older.load}>
-              Load older
-            </button>
-          )}
-        </footer>
+        {!isFilling && (
+          <footer class="spread body small muted">
+            <span>
+              {older.reading
+                ? 'Reading older requests…'
+                : older.more
+                  ? 'Failed requests are kept for seven days, others with their usage.'
+                  : 'These are all.'}
+            </span>
+            {older.more && (
+              <button type="button" aria-disabled={older.reading} onClick={older.load}>
+                Load older
+              </button>
+            )}
+          </footer>
+        )}
       </Panel>
       <ErrorNotice error={older.error} again={older.load} />
       {missed.value > 0 && <p class="small muted">{count(missed.value)} requests ended too fast to be shown.</p>}

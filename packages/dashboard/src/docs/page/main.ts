@@ -5,9 +5,6 @@ import { applyTheme, nextTheme, storedTheme, themeNames } from '@turnpike/ui/sto
 import { startFilter } from './filter.js'
 import { serverOf, startRequests } from './requests.js'
 
-// Shows what works by the script only.
-document.documentElement.dataset['script'] = ''
-
 for (const base of document.querySelectorAll('.base')) base.textContent = serverOf(base)
 
 const button = document.querySelector<HTMLButtonElement>('#theme')!
