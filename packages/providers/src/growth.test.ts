@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
-import { describe, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { expectLinear } from '../../../test/support/linear.js'
 import type { ChatAdapter } from './adapter.js'
 import { anthropicChat } from './anthropic/index.js'
@@ -7,6 +7,7 @@ import { isOfCaller } from './callers-words.js'
 import { googleChat } from './google/index.js'
 import { openaiChat } from './openai/chat.js'
 import { toSubtitles } from './openai/subtitles.js'
+import { anthropicRefusal } from './testing/anthropic-rules.js'
 
 const families: Record<string, [model: string, adapter: ChatAdapter]> = {
   openai: ['gpt-4o', openaiChat('openai')],
@@ -291,6 +292,17 @@ describe.each(Object.keys(families))('a request to %s takes linear time', (name)
     }),
   )
 })
+
+it('threat 40: a history of many calls takes the simulation of Claude linear time', () =>
+  expectLinear((n) => {
+    const messages = many(n, (i) => [
+      { role: 'assistant', content: [{ type: 'tool_use', id: `c${i}`, name: 'f', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: `c${i}`, content: 'x' }] },
+    ])
+    const tools = [{ name: 'f', input_schema: { type: 'object' } }]
+    const body = { model: 'claude-sonnet-4-5', max_tokens: 9, messages: [hi, ...messages.flat()], tools }
+    return () => expect(anthropicRefusal(body)).toBe(undefined)
+  }))
 
 /** Texts of `n` of something that a segment of a transcript may have. */
 const texts: Record<string, (n: number) => string> = {
