@@ -115,9 +115,26 @@ describe('threat 97: the texts of an answer below a long name', () => {
   const answer = { content: 'a secret', ['x'.repeat(1_000_000)]: Array.from({ length: 2_000 }, () => 'secret') }
   const hide = (text: string) => text.replace('secret', '-')
 
-  it('are those of a whole answer, without their places', async () => {
-    const now = await judgedWhole(answer, async (text) => hide(text))
-    expect(Object.values(now)).toEqual(['a -', Array.from({ length: 2_000 }, () => '-')])
+  it('are left out of a whole answer', async () => {
+    const now = await judgedWhole(answer, async (text) => hide(text), memory)
+    expect(Object.values(now)).toEqual(['a -', Array.from({ length: 2_000 }, () => '')])
+  })
+
+  it('are left out where there are more than 50,000', async () => {
+    const now = await judgedWhole(
+      Array.from({ length: 50_001 }, () => 'secret'),
+      async (text) => hide(text),
+      memory,
+    )
+    expect(now.slice(-2)).toEqual(['-', ''])
+  })
+
+  it('are judged together where they are pieces of one, in a whole answer too', async () => {
+    const details = ['my sec', 'ret is'].map((text) => ({ index: 0, text }))
+    expect(await judgedWhole(details, async (text) => hide(text), memory)).toMatchObject([
+      { text: 'my - is' },
+      { text: '' },
+    ])
   })
 
   it('are left out of a stream, and count as memory', async () => {

@@ -52,22 +52,6 @@ function mapped(
  */
 export type Judge = (text: string, sent?: string) => Promise<string>
 
-/** A whole answer, or a part of it, with each text as a guard leaves it. */
-export async function judgedWhole<T>(value: T, judge: Judge): Promise<T> {
-  const texts: string[] = []
-  mapTexts(value, (text) => {
-    texts.push(text)
-    return text
-  })
-  for (const [at, text] of texts.entries()) {
-    if (text !== '') texts[at] = await judge(text)
-    // An upstream's answer may have millions: other requests have their turn.
-    if (at % 1_000 === 999) await nextTurn()
-  }
-  let at = 0
-  return mapTexts(value, () => texts[at++]!)
-}
-
 /** The texts of values by their place, each put together from all values that have it. */
 function textsOf(values: unknown[]): Map<string, string> {
   const texts = new Map<string, string>()
@@ -95,9 +79,12 @@ async function judged<T>(
   const first = values.slice(0, end)
   const rests = textsOf(values.slice(end))
   const changes = new Map<string, string>()
+  let asked = 0
   for (const [path, text] of textsOf(first)) {
     const sent = before.get(path) ?? ''
     const rest = rests.get(path) ?? ''
+    // An upstream's answer may have millions: other requests have their turn.
+    if (++asked % 1_000 === 0) await nextTurn()
     const head = sent === '' ? '' : await judge(sent)
     const whole = sent + text + rest
     const now = await judge(whole, head)
@@ -118,11 +105,37 @@ async function judged<T>(
   )
 }
 
-/** Bytes that a chunk takes while it waits, besides its characters, of which each takes two. */
-const CHUNK_BYTES = 500
-
 /** Most characters of the place of a text; the longest that an answer has is about 50. The names in it are the upstream's, and each text below has them in its place. */
 const LONGEST_PLACE = 200
+
+/** Most texts of an answer or a chunk: as many as an event has values. */
+const MOST_TEXTS = 50_000
+
+/** What a place takes besides its characters, in characters. */
+const PLACE = 50
+
+/** A value without the texts that no answer has, by their places and their number; the characters of its longest text and of its places, and whether a word begins with it. */
+function measured<T>(value: T): { value: T; length: number; places: number; beginsWord: boolean } {
+  let [text, length, places, texts] = ['', 0, 0, 0]
+  const kept = mapTexts(value, (more, path) => {
+    if (path.length > LONGEST_PLACE || ++texts > MOST_TEXTS) return ''
+    text += more
+    length = Math.max(length, more.length)
+    places += path.length + PLACE
+    return more
+  })
+  return { value: kept, length, places, beginsWord: /^\s/.test(text) }
+}
+
+/** A whole answer, or a part of it, as a guard leaves it. @throws ApiError 503 where there is no memory for the places of its texts */
+export async function judgedWhole<T>(given: T, judge: Judge, memory: Memory): Promise<T> {
+  const { value, places } = measured(given)
+  memory.take(2 * places)
+  return (await judged([value], 1, judge, new Map()))![0]!
+}
+
+/** Bytes that a chunk takes while it waits, besides its characters, of which each takes two. */
+const CHUNK_BYTES = 500
 
 /** A chunk that waits: the characters of its longest text, those of its JSON and of its places, and whether a word begins with it. */
 interface Held {
@@ -132,18 +145,10 @@ interface Held {
   beginsWord: boolean
 }
 
-/** A chunk that comes, without the texts at places that no answer has. */
 function held(choice: ChunkChoice): Held {
-  let [text, length, size] = ['', 0, JSON.stringify(choice.delta).length]
-  const delta = mapTexts(choice.delta, (more, path) => {
-    if (path.length > LONGEST_PLACE) return ''
-    text += more
-    length = Math.max(length, more.length)
-    size += path.length
-    return more
-  })
-  const kept = delta === choice.delta ? choice : extend(choice, { delta })
-  return { choice: kept, length, size, beginsWord: /^\s/.test(text) }
+  const { value: delta, places, ...rest } = measured(choice.delta)
+  const size = JSON.stringify(delta).length + places
+  return { choice: delta === choice.delta ? choice : extend(choice, { delta }), size, ...rest }
 }
 
 /**

@@ -255,7 +255,7 @@ export class Guarding<T extends Task = Task> {
 
   /** An answer with its texts as a guard leaves them. */
   async #withTexts(guard: Guard, given: GuardedTasks[T]['answer']): Promise<GuardedTasks[T]['answer']> {
-    const whole = <V>(value: V): Promise<V> => judgedWhole(value, this.#judgeOf(guard))
+    const whole = <V>(value: V): Promise<V> => judgedWhole(value, this.#judgeOf(guard), this.call.memory)
     const answered = { task: this.#asked.task, answer: given } as Answered
     let answer = answered.answer
     if (answered.task === 'chat') {
