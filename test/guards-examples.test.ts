@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Guard } from '@turnpike/gateway'
+import type { Asked, Guard } from '@turnpike/gateway'
 import { unstorageBlobs } from '@turnpike/storage'
 import { expect, it } from 'vitest'
 import { cache } from '../examples/guards/cache.js'
@@ -10,6 +10,7 @@ import { byOpenai, moderation } from '../examples/guards/moderation.js'
 import { redact } from '../examples/guards/redact.js'
 import { errorOf, OWNER, testGateway, withKey } from './support/gateway.js'
 import { mapDriver } from './support/map-driver.js'
+import { expectLinear } from './support/linear.js'
 import { joinText, parseStream } from './support/sse.js'
 
 const says = (content: string, fields: object = {}) => ({ messages: [{ role: 'user', content }], ...fields })
@@ -65,7 +66,10 @@ it('moderation: refuses requests and answers, and passes nothing that could not 
     expect([picture.status, upstream.requests]).toEqual([400, []])
     for (const fields of [{}, stream]) expect(await textOf(await chat(says('Hi', fields)))).toContain('You said: Hi')
     expect(asked.slice(2)).toEqual(
-      Array.from({ length: 2 }, () => [['Hi'], [expect.stringContaining('You said: Hi')]]).flat(),
+      Array.from({ length: 2 }, () => [
+        expect.arrayContaining(['content', 'Hi']),
+        [expect.stringContaining('You said: Hi')],
+      ]).flat(),
     )
     status = 500
     const unknown = await chat(says('Hi'))
@@ -92,6 +96,72 @@ it('threat 111: redact and moderation see the texts of a request in whatever fie
   expect((await ask(fields)).status).toBe(200)
   expect(sent()).toMatchObject({ user: '0049 30 901820' })
   expect(JSON.stringify(sent())).toMatch(/For <PERSONAL_\d>.*"<PERSONAL_\d>"/)
+})
+
+/** Requests with a text where it is in the name or the value of a field that is none of the caller's texts. */
+const tool = (parameters: object) => ({ tools: [{ type: 'function', function: { name: 'f', parameters } }] })
+const elsewhere: [where: string, request: (text: string) => object][] = [
+  ['the name of a property', (text) => tool({ type: 'object', properties: { [text]: {} } })],
+  ['the format of a property', (text) => tool({ type: 'object', properties: { a: { format: text } } })],
+  ['an id within a schema', (text) => tool({ type: 'object', properties: { a: { x_id: text } } })],
+  ['data beside a schema', (text) => tool({ type: 'object', data: text })],
+  ['the name of a message', (name) => ({ messages: [{ role: 'user', name, content: 'Hi' }] })],
+  ['the id of a call', (id) => ({ messages: [{ role: 'tool', tool_call_id: id, content: 'x' }] })],
+  [
+    'data of a part',
+    (text) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', data: [text] }] }] }),
+  ],
+  [
+    'the name of a schema',
+    (name) => ({ response_format: { type: 'json_schema', json_schema: { name, schema: { type: 'object' } } } }),
+  ],
+]
+
+it.each(elsewhere)('threat 111: redact and moderation refuse what is in %s', async (_, request) => {
+  const guard = moderation(async (texts) => texts.some((text) => text.includes('harmful')))
+  const given = (text: string) => ({ ...says('Hi'), ...request(text) })
+  for (const [one, text] of [
+    [guard, 'harmful'],
+    [redact, 'ada@example.org'],
+    [redact, '+49 30 901820-00'],
+  ] as const) {
+    const { chat, upstream } = await echoing(one)
+    expect(await errorOf(await chat(given(text)))).toMatchObject({ code: 'content_filter' })
+    expect(upstream.requests).toEqual([])
+  }
+})
+
+it('redact and moderation take pictures, sound and ids with many digits as they are', async () => {
+  const base64 = 'harmful1'.repeat(200)
+  const guard = moderation(async (texts) => texts.some((text) => text.includes('harmful')))
+  const { chat, sent } = await echoing(redact, guard)
+  const id = '12345678-1234-4234-8234-123456789abc'
+  const messages = [
+    {
+      role: 'user',
+      content: [
+        { type: 'image_url', image_url: { url: `data:image/png;base64,${base64}` } },
+        { type: 'image_url', image_url: { url: 'https://example.org/1234567890.png' } },
+        { type: 'input_audio', input_audio: { data: base64, format: 'wav' } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: id, content: 'x' },
+  ]
+  expect((await chat({ model: 'gpt-audio', messages })).status).toBe(200)
+  expect(JSON.stringify(sent())).toContain(base64)
+})
+
+it('threat 105: redact takes linear time, however many data there are', () => {
+  expectLinear((n) => {
+    const content = Array.from({ length: n }, (_, i) => 100_000_000 + i).join(', ')
+    const asked = { task: 'chat', request: { model: 'm', messages: [{ role: 'user', content }] } } as Asked
+    return () => void redact.request!(asked)
+  })
 })
 
 it('keep: has the prompts and answers of those who consent, and no others', async () => {

@@ -1,5 +1,5 @@
 import { readdir, readFile, realpath } from 'node:fs/promises'
-import { relative, resolve, sep } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
 import type { JsonSchema, Tool } from '@turnpike/agent'
 import type { Client } from '@turnpike/client'
 
@@ -25,6 +25,21 @@ async function inside(folder: string, path: string): Promise<string> {
   if (way === '..' || way.startsWith(`..${sep}`) || resolve(way) === way)
     throw new Error(`${path} is not in the folder`)
   return found
+}
+
+/** The paths below a folder, the nearest first. Links are named and not followed: they may lead out, or round in a circle. */
+async function pathsBelow(top: string, signal: AbortSignal): Promise<string> {
+  let paths = ''
+  const folders = [top]
+  for (const folder of folders)
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      signal.throwIfAborted()
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) folders.push(path)
+      paths += `${paths && '\n'}${relative(top, path)}`
+      if (paths.length > MOST) return paths
+    }
+  return paths
 }
 
 /** The beginning of a page. */
@@ -77,8 +92,8 @@ export function toolsOf(client: Client, folder: string): Tool[] {
       name: 'list_files',
       description: 'Lists the files of the project, below a folder such as ".".',
       parameters: strings('folder'),
-      run: async ({ folder: below }: { folder: string }) =>
-        cut((await readdir(await inside(folder, below), { recursive: true })).join('\n')),
+      run: async ({ folder: below }: { folder: string }, { signal }) =>
+        cut(await pathsBelow(await inside(folder, below), signal)),
     },
     {
       name: 'read_file',

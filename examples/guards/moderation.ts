@@ -1,5 +1,6 @@
 import type { Guard } from '@turnpike/gateway'
-import { mapTexts, refuse } from '@turnpike/gateway'
+import { refuse } from '@turnpike/gateway'
+import { textsIn } from './texts.js'
 
 /** Whether one of the texts is against the rules. */
 export type Moderate = (texts: string[], signal: AbortSignal) => Promise<boolean>
@@ -24,14 +25,8 @@ export const byOpenai =
 export const moderation = (isHarmful: Moderate): Guard => ({
   name: 'moderation',
   async request({ request, signal }) {
-    // All of it: a model reads descriptions of tools and of schemas as well.
     const { model: _, provider: __, ...all } = request as Record<string, unknown>
-    const texts: string[] = []
-    mapTexts(all, (text) => {
-      texts.push(text)
-      return text
-    })
-    if (texts.length > 0 && (await isHarmful(texts, signal))) throw refuse('This request is against our rules')
+    if (await isHarmful([...textsIn(all)], signal)) throw refuse('This request is against our rules')
   },
   // A call for each thousand characters of a stream, which go out when the next thousand are there.
   lookBack: 1_000,

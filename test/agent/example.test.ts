@@ -51,6 +51,24 @@ it('threat 101: files outside of the folder are not read, by a path or a link', 
       /is not in the folder/,
     )
   expect(await list.run({ folder: 'src' }, { signal })).toBe('main.ts')
+  const all = (await list.run({ folder: '.' }, { signal })) as string
+  expect(all.split('\n').toSorted()).toEqual(['link', 'src', 'src/main.ts'])
+})
+
+it('threat 113: folders that link each other are listed once, and long lists are cut and can be stopped', async () => {
+  const circle = await mkdtemp(join(parent, 'circle-'))
+  const names = ['a', 'b', 'c']
+  for (const name of names) await mkdir(join(circle, name))
+  for (const from of names) for (const to of names) await symlink(join(circle, to), join(circle, from, to))
+  const list = (folder: string, signal: AbortSignal) =>
+    toolsOf(undefined as never, folder)
+      .find(({ name }) => name === 'list_files')!
+      .run({ folder: '.' }, { signal }) as Promise<string>
+  expect((await list(circle, signal)).split('\n')).toHaveLength(12)
+  await expect(list(circle, AbortSignal.abort(new Error('Stopped')))).rejects.toThrow('Stopped')
+  const long = 'x'.repeat(200)
+  for (let i = 0; i < 300; i++) await writeFile(join(circle, 'c', `${long}${i}`), '')
+  expect(await list(circle, signal)).toMatch(/^a\nb\nc\na\/.{49000,}\n\[cut off\]$/s)
 })
 
 it('threat 101: pages are fetched by https, from the address that was approved', async () => {

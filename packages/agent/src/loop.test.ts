@@ -5,6 +5,7 @@ import { lookUp, scriptedTask, weather } from '../../../test/support/agent.js'
 import { answer, chunk, streamed } from '../../../test/support/gateway.js'
 import type { Call as Asked, Script } from '../../../test/clients/scripted-upstream.js'
 import type { AgentEvent, StandardSchema, Tool } from './index.js'
+import { mcpTools } from './mcp.js'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -61,6 +62,26 @@ it('threat 100: no call is run unless it was approved, whatever a page or file t
     expect(told).toEqual([['call_a', 'This call was refused']])
   }
   expect(asked).toEqual([])
+})
+
+it('threat 115: two tools of one name are refused, so that no call gets to another tool than the approved one', async () => {
+  const [own, other] = [lookUp(), lookUp()]
+  const at = await scriptedTask(weather)
+  const reason = 'Two tools have the name look_up_weather'
+  expect(await at.run({ tools: [other.tool, own.tool] })).toMatchObject({ status: 'failed', reason })
+  expect([own.asked, other.asked]).toEqual([[], []])
+})
+
+it('threat 115: tools of an MCP server whose arguments are no object are left out, and none has a schema that checks', async () => {
+  const schemas = [null, 'x', { type: 'string' }, { type: 'object', '~standard': {}, required: ['a'] }]
+  const client = {
+    listTools: async () => ({ tools: schemas.map((schema, i) => ({ name: `t${i}`, inputSchema: schema as never })) }),
+    callTool: async () => ({ content: [{ type: 'text', text: 'Done' }] }),
+  }
+  const tools = await mcpTools(client)
+  expect(tools.map(({ name, parameters }) => [name, parameters])).toEqual([['t3', { type: 'object', required: ['a'] }]])
+  const { told } = await toldOf(calls({ name: 't3', input: { a: 1 } as never }), { tools })
+  expect(told).toEqual([['call_0', 'Done']])
 })
 
 it('a tool that never ends is left when its time is over', async () => {

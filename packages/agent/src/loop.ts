@@ -65,11 +65,17 @@ const unusable: Record<string, string> = {
  * Asks a model, runs the tools that it calls, and asks again until it answers without a call. Refused calls, unknown tools, wrong arguments and
  * errors of tools are told to the model.
  * @returns the text of the last answer
- * @throws AgentError when a limit is reached or the answer is no result; PlatformError; the reason of the signal; what `before` throws
+ * @throws AgentError when a limit is reached, two tools have one name or the answer is no result; PlatformError; the reason of the signal; what `before` throws
  */
 export async function runLoop(options: LoopOptions): Promise<string> {
   const { client, model, messages, name = 'Agent', tools = [], approve = 'never', headers = {}, before } = options
   const { signal = new AbortController().signal, onEvent = () => undefined, steps = 30, seconds = 900 } = options
+  const byName = new Map<string, Tool>()
+  for (const tool of tools) {
+    // A call that was approved by its name must not get to another tool.
+    if (byName.has(tool.name)) throw new AgentError(`Two tools have the name ${tool.name}`)
+    byName.set(tool.name, tool)
+  }
   const definitions = tools.map(definitionOf)
   let left = seconds * 1_000
   /** Runs what counts in the seconds. */
@@ -106,7 +112,7 @@ export async function runLoop(options: LoopOptions): Promise<string> {
       onEvent({ type: 'refused', id, name, reason })
       return reason
     }
-    const tool = tools.find((one) => one.name === name)
+    const tool = byName.get(name)
     if (!tool) return refused(`There is no tool ${name}`)
     let args: unknown
     try {

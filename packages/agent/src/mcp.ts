@@ -22,7 +22,7 @@ interface Content {
 const UNLIMITED_MS = 2 ** 31 - 1
 
 /**
- * The tools of an MCP server, as it lists them now. Texts of results are told to the model; of other content, its type.
+ * The tools of an MCP server, as it lists them now, without those whose arguments are no object. Texts of results are told to the model; of other content, its type.
  * @param options.prefix begins the names, so that those of several servers differ; default none
  * @throws what the client throws
  */
@@ -30,11 +30,15 @@ export async function mcpTools(client: McpClient, { prefix = '' }: { prefix?: st
   const tools: Tool[] = []
   for (let cursor: string | undefined; ;) {
     const page = await client.listTools(cursor === undefined ? {} : { cursor })
-    for (const { name, description = '', inputSchema } of page.tools)
+    for (const { name, description = '', inputSchema } of page.tools) {
+      // What a server says is not checked by every client.
+      if (inputSchema?.type !== 'object') continue
+      // It is JSON, and no schema that could check anything.
+      const { '~standard': _, ...parameters } = inputSchema
       tools.push({
         name: prefix + name,
         description,
-        parameters: inputSchema,
+        parameters,
         async run(args, { signal }) {
           const result = await client.callTool({ name, arguments: args as Record<string, unknown> }, undefined, {
             signal,
@@ -46,6 +50,7 @@ export async function mcpTools(client: McpClient, { prefix = '' }: { prefix?: st
           return text
         },
       })
+    }
     cursor = page.nextCursor
     if (cursor === undefined) return tools
   }

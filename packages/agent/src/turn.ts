@@ -21,17 +21,22 @@ export interface Answer {
   finish: string | null
 }
 
-/** Adds a delta to a message: texts and lists are appended, calls by their index. */
-function add(joined: Record<string, unknown>, calls: ToolCall[], { tool_calls, ...fields }: Delta): void {
+/** Adds a delta to a message: texts and lists are appended, calls by their index, which is the upstream's and may be any number. */
+export function add(
+  joined: Record<string, unknown>,
+  calls: Map<number, ToolCall>,
+  { tool_calls, ...fields }: Delta,
+): void {
   for (const { index, ...call } of tool_calls ?? []) {
-    const known = calls[index]
+    const known = calls.get(index)
     if (known) known.function.arguments += call.function?.arguments ?? ''
-    else calls[index] = structuredClone(call) as ToolCall
+    // Nothing but functions is offered.
+    else if (call.function) calls.set(index, structuredClone(call) as ToolCall)
   }
   for (const [name, value] of Object.entries(fields)) {
     const before = joined[name]
     if (typeof before === 'string' && typeof value === 'string') joined[name] = before + value
-    else if (Array.isArray(before) && Array.isArray(value)) joined[name] = [...(before as unknown[]), ...value]
+    else if (Array.isArray(before) && Array.isArray(value)) for (const item of value) before.push(item)
     else if (value !== null && value !== undefined) joined[name] = value
   }
 }
@@ -44,19 +49,18 @@ export async function ask(
 ): Promise<Answer> {
   const { onEvent, ...request } = options
   const joined: Record<string, unknown> = {}
-  const sparse: ToolCall[] = []
+  const found = new Map<number, ToolCall>()
   let finish: string | null = null
   for await (const { choices } of client.stream('/api/gateway/v1/chat/completions', { ...request, body })) {
     const [choice] = choices
     if (!choice) continue
     const { delta } = choice
     finish = choice.finish_reason ?? finish
-    add(joined, sparse, delta)
+    add(joined, found, delta)
     if (typeof delta['reasoning_content'] === 'string') onEvent({ type: 'thinking', text: delta['reasoning_content'] })
     if (delta.content) onEvent({ type: 'text', text: delta.content })
   }
-  // Indices may have gaps.
-  const calls = sparse.filter(Boolean)
+  const calls = [...found.values()]
   const text = typeof joined['content'] === 'string' ? joined['content'] : ''
   const message = { content: null, ...joined, role: 'assistant', ...(calls.length > 0 && { tool_calls: calls }) }
   return { message: message as Message, text, calls, finish }

@@ -1,8 +1,9 @@
 import type { ChunkChoice } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
+import { expectLinear } from '../../../test/support/linear.js'
 import { randomOf } from '../../../test/support/random.js'
 import type { Judge } from './guarded-text.js'
-import { LookBack, mapTexts } from './guarded-text.js'
+import { judgedWhole, LookBack, mapTexts } from './guarded-text.js'
 
 const memory = { take: () => undefined }
 const chunkOf = (delta: object, finish_reason: 'stop' | null = null): ChunkChoice => ({
@@ -100,6 +101,63 @@ describe('mapTexts', () => {
         { thinking: 'b', signature: 's' },
       ],
     })
+  })
+})
+
+it('threat 96: texts below a long name take linear time', () => {
+  expectLinear((n) => {
+    const value = { ['x'.repeat(n)]: Array.from({ length: n }, () => 'a') }
+    return () => void mapTexts(value, (text) => text)
+  })
+})
+
+describe('threat 97: the texts of an answer below a long name', () => {
+  const answer = { content: 'a secret', ['x'.repeat(1_000_000)]: Array.from({ length: 2_000 }, () => 'secret') }
+  const hide = (text: string) => text.replace('secret', '-')
+
+  it('are left out of a whole answer', async () => {
+    const now = await judgedWhole(answer, async (text) => hide(text), memory)
+    expect(Object.values(now)).toEqual(['a -', Array.from({ length: 2_000 }, () => '')])
+  })
+
+  it('are left out where there are more than 50,000', async () => {
+    const now = await judgedWhole(
+      Array.from({ length: 50_001 }, () => 'secret'),
+      async (text) => hide(text),
+      memory,
+    )
+    expect(now.slice(-2)).toEqual(['-', ''])
+  })
+
+  it('are judged together where they are pieces of one, in a whole answer too', async () => {
+    const details = ['my sec', 'ret is'].map((text) => ({ index: 0, text }))
+    expect(await judgedWhole(details, async (text) => hide(text), memory)).toMatchObject([
+      { text: 'my - is' },
+      { text: '' },
+    ])
+  })
+
+  it('are left out of a stream, and count as memory', async () => {
+    let taken = 0
+    const counting = { take: (bytes: number) => void (taken += bytes) }
+    const lookBack = new LookBack(10, async (text) => hide(text), counting)
+    const released = [
+      ...(await lookBack.push(chunkOf(answer))),
+      ...(await lookBack.push(chunkOf({ content: ' that goes on' }))),
+    ]
+    expect(released[0]!.delta.content).toBe('a -')
+    expect(JSON.stringify(released)).not.toContain('secret')
+    expect(taken).toBeGreaterThan(2_000_000)
+  })
+
+  it('count with their places', async () => {
+    const counted = async (delta: object): Promise<number> => {
+      let taken = 0
+      await new LookBack(10, async (text) => text, { take: (bytes) => void (taken += bytes) }).push(chunkOf(delta))
+      return taken
+    }
+    const texts = Array.from({ length: 1_000 }, () => 'a')
+    expect((await counted({ ['x'.repeat(100)]: texts })) - (await counted({ x: texts }))).toBeGreaterThan(190_000)
   })
 })
 

@@ -1,8 +1,10 @@
 import type { ChunkChoice, Memory } from '@turnpike/core'
-import { extend, isObject } from '@turnpike/core/internal'
+import { extend, isObject, nextTurn } from '@turnpike/core/internal'
 
 /** Names of strings that are no text: they say what stands beside them, or are data. */
-const noText = /^(role|type|id|name|format|url|data|b64_json|.*_id|.*signature)$/
+const noText = new Set(['role', 'type', 'id', 'name', 'format', 'url', 'data', 'b64_json'])
+
+const isText = (field: string): boolean => !noText.has(field) && !field.endsWith('_id') && !field.endsWith('signature')
 
 /**
  * A value, such as the messages of a request, with each text in it replaced, at any depth; itself where none changes. Roles, types, ids, names,
@@ -11,15 +13,21 @@ const noText = /^(role|type|id|name|format|url|data|b64_json|.*_id|.*signature)$
  * @example const clean = { ...request, messages: mapTexts(request.messages, (text) => text.replaceAll(secret, '***')) }
  */
 export function mapTexts<T>(value: T, change: (text: string, path: string) => string): T {
-  return mapped(value, '', '', change) as T
+  return mapped(value, true, '', change) as T
 }
 
-function mapped(value: unknown, name: string, path: string, change: (text: string, path: string) => string): unknown {
-  if (typeof value === 'string') return noText.test(name) ? value : change(value, path)
+/** @param isOfText whether a string here is a text, which the name of its field says */
+function mapped(
+  value: unknown,
+  isOfText: boolean,
+  path: string,
+  change: (text: string, path: string) => string,
+): unknown {
+  if (typeof value === 'string') return isOfText ? change(value, path) : value
   if (Array.isArray(value)) {
     const items = value.map((item: unknown, position) => {
       const at = isObject(item) && typeof item['index'] === 'number' ? item['index'] : position
-      return mapped(item, name, `${path}[${at}]`, change)
+      return mapped(item, isOfText, `${path}[${at}]`, change)
     })
     return items.some((item, index) => item !== value[index]) ? items : value
   }
@@ -27,7 +35,7 @@ function mapped(value: unknown, name: string, path: string, change: (text: strin
   let isChanged = false
   let isUnsigned = false
   const entries = Object.entries(value).map(([field, item]): [string, unknown] => {
-    const now = mapped(item, field, `${path}.${field}`, change)
+    const now = mapped(item, isText(field), `${path}.${field}`, change)
     if (now !== item) {
       isChanged = true
       if (typeof item === 'string') isUnsigned = true
@@ -49,7 +57,7 @@ function textsOf(values: unknown[]): Map<string, string> {
   const texts = new Map<string, string>()
   for (const value of values)
     mapTexts(value, (text, path) => {
-      texts.set(path, (texts.get(path) ?? '') + text)
+      if (text !== '') texts.set(path, (texts.get(path) ?? '') + text)
       return text
     })
   return texts
@@ -62,19 +70,21 @@ function textsOf(values: unknown[]): Map<string, string> {
  * @param before the ends of texts that have been sent, by their place
  * @returns undefined where what the guard changes reaches from the first values into the others
  */
-export async function judged<T>(
+async function judged<T>(
   values: T[],
   end: number,
   judge: Judge,
-  before?: ReadonlyMap<string, string>,
+  before: ReadonlyMap<string, string>,
 ): Promise<T[] | undefined> {
   const first = values.slice(0, end)
   const rests = textsOf(values.slice(end))
   const changes = new Map<string, string>()
+  let asked = 0
   for (const [path, text] of textsOf(first)) {
-    if (text === '') continue
-    const sent = before?.get(path) ?? ''
+    const sent = before.get(path) ?? ''
     const rest = rests.get(path) ?? ''
+    // An upstream's answer may have millions: other requests have their turn.
+    if (++asked % 1_000 === 0) await nextTurn()
     const head = sent === '' ? '' : await judge(sent)
     const whole = sent + text + rest
     const now = await judge(whole, head)
@@ -95,10 +105,39 @@ export async function judged<T>(
   )
 }
 
-/** Bytes that a chunk takes while it waits, besides its text, of which a character takes two. */
+/** Most characters of the place of a text; the longest that an answer has is about 50. The names in it are the upstream's, and each text below has them in its place. */
+const LONGEST_PLACE = 200
+
+/** Most texts of an answer or a chunk: as many as an event has values. */
+const MOST_TEXTS = 50_000
+
+/** What a place takes besides its characters, in characters. */
+const PLACE = 50
+
+/** A value without the texts that no answer has, by their places and their number; the characters of its longest text and of its places, and whether a word begins with it. */
+function measured<T>(value: T): { value: T; length: number; places: number; beginsWord: boolean } {
+  let [text, length, places, texts] = ['', 0, 0, 0]
+  const kept = mapTexts(value, (more, path) => {
+    if (path.length > LONGEST_PLACE || ++texts > MOST_TEXTS) return ''
+    text += more
+    length = Math.max(length, more.length)
+    places += path.length + PLACE
+    return more
+  })
+  return { value: kept, length, places, beginsWord: /^\s/.test(text) }
+}
+
+/** A whole answer, or a part of it, as a guard leaves it. @throws ApiError 503 where there is no memory for the places of its texts */
+export async function judgedWhole<T>(given: T, judge: Judge, memory: Memory): Promise<T> {
+  const { value, places } = measured(given)
+  memory.take(2 * places)
+  return (await judged([value], 1, judge, new Map()))![0]!
+}
+
+/** Bytes that a chunk takes while it waits, besides its characters, of which each takes two. */
 const CHUNK_BYTES = 500
 
-/** A chunk that waits: the characters of its longest text, those of all, and whether a word begins with it. */
+/** A chunk that waits: the characters of its longest text, those of its JSON and of its places, and whether a word begins with it. */
 interface Held {
   choice: ChunkChoice
   length: number
@@ -107,13 +146,9 @@ interface Held {
 }
 
 function held(choice: ChunkChoice): Held {
-  let [text, length] = ['', 0]
-  mapTexts(choice.delta, (more) => {
-    text += more
-    length = Math.max(length, more.length)
-    return more
-  })
-  return { choice, length, size: text.length, beginsWord: /^\s/.test(text) }
+  const { value: delta, places, ...rest } = measured(choice.delta)
+  const size = JSON.stringify(delta).length + places
+  return { choice: delta === choice.delta ? choice : extend(choice, { delta }), size, ...rest }
 }
 
 /**

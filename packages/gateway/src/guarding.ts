@@ -22,7 +22,7 @@ import type { Caller, UserCaller } from './caller.js'
 import { GUARD_MS, LOGGED_MODEL, LOOK_BACK } from './conventions.js'
 import { countEndUser, endUserOf } from './end-user.js'
 import type { Judge } from './guarded-text.js'
-import { judged, LookBack } from './guarded-text.js'
+import { judgedWhole, LookBack } from './guarded-text.js'
 import type { Answered, Asked, Guard, GuardedTasks } from './guards.js'
 import { GuardedSpeech, refuse } from './guards.js'
 import { tag } from './record.js'
@@ -255,7 +255,7 @@ export class Guarding<T extends Task = Task> {
 
   /** An answer with its texts as a guard leaves them. */
   async #withTexts(guard: Guard, given: GuardedTasks[T]['answer']): Promise<GuardedTasks[T]['answer']> {
-    const whole = async <V>(value: V): Promise<V> => (await judged([value], 1, this.#judgeOf(guard)))![0]!
+    const whole = <V>(value: V): Promise<V> => judgedWhole(value, this.#judgeOf(guard), this.call.memory)
     const answered = { task: this.#asked.task, answer: given } as Answered
     let answer = answered.answer
     if (answered.task === 'chat') {

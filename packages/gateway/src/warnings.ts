@@ -7,7 +7,7 @@ const MOST_FIELDS = 30
 const MOST_CHARACTERS = 60
 
 /** A field name in a form that is safe in a header. */
-const plain = (field: string): string => field.replace(/[^\w.-]/g, '_').slice(0, MOST_CHARACTERS)
+const plain = (field: string): string => field.slice(0, MOST_CHARACTERS).replace(/[^\w.-]/g, '_')
 
 const list = (fields: string[]): string => {
   const named = fields.slice(0, MOST_FIELDS).map(plain)

@@ -53,8 +53,9 @@ interface Tool {
 }
 
 interface Choice {
-  tools: Tool[]
-  /** Whether any call was sent, including those not in `tools`. */
+  /** The calls by their index; undefined for those of custom tools, whose input is any text. */
+  tools: (Tool | undefined)[]
+  /** Whether any call was sent. */
   called: boolean
   /** Set when the upstream reports a finish reason; sent at the end of the stream, after everything else. */
   finish?: { reason: FinishReason | UpstreamError; extra: object }
@@ -82,6 +83,8 @@ export interface ChunkBuilder {
   delta(choice: number, delta: ChatDelta, extra?: object): void
   /** Begins a tool call; `extra` are further fields of its first entry. @returns its index */
   tool(choice: number, call: { id?: string | undefined; name: string; extra?: object }): number
+  /** Begins a call of a custom tool as its upstream has it, but for the index; `extra` are further fields of the choice. @returns its index */
+  custom(choice: number, call: object, extra?: object): number
   /** Appends to the arguments of a tool call; what is no text as its JSON. */
   toolArguments(choice: number, tool: number, fragment: unknown): void
   /** Sets the finish reason of a choice, or the error that the upstream told in its place. */
@@ -168,6 +171,12 @@ export function chunkBuilder(provider: string): ChunkBuilder {
       choices.get(index)!.tools.push({ arguments: '' })
       return position
     },
+    custom(index, call, extra) {
+      const position = choices.get(index)?.tools.length ?? 0
+      addDelta(index, { tool_calls: [{ ...call, index: position }] }, extra)
+      choices.get(index)!.tools.push(undefined)
+      return position
+    },
     toolArguments: addArguments,
     finish(index, reason, extra = {}) {
       // An answer of nothing but an error does not begin.
@@ -189,6 +198,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
         const reason = finishOf(finish!.reason as FinishReason, called)
         const { extra } = finish!
         for (const [tool, state] of tools.entries()) {
+          if (!state) continue
           const whole = checkArguments(state.arguments, reason, provider)
           if (whole !== state.arguments) addArguments(index, tool, whole)
         }

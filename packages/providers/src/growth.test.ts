@@ -1,11 +1,13 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
+import { expectLinear } from '../../../test/support/linear.js'
 import type { ChatAdapter } from './adapter.js'
 import { anthropicChat } from './anthropic/index.js'
 import { isOfCaller } from './callers-words.js'
 import { googleChat } from './google/index.js'
 import { openaiChat } from './openai/chat.js'
 import { toSubtitles } from './openai/subtitles.js'
+import { anthropicRefusal } from './testing/anthropic-rules.js'
 
 const families: Record<string, [model: string, adapter: ChatAdapter]> = {
   openai: ['gpt-4o', openaiChat('openai')],
@@ -194,6 +196,11 @@ const requests: Record<string, (n: number) => object> = {
       [name]: { b: { type: 'string' } },
     })
   },
+  'slashes of a reference': (n) => schema({ ...closed, properties: { a: { $ref: `#${'/'.repeat(20 * n)}` } } }),
+  'characters of the id of a call': (n) => {
+    const id = '/'.repeat(20 * n)
+    return { messages: [hi, { role: 'assistant', tool_calls: [call(id)] }, result(id)] }
+  },
   'types of a schema': (n) => schema({ ...closed, properties: { a: { type: many(n, () => 'string') } } }),
   modalities: (n) => ({ modalities: many(n, () => 'text') }),
   'escapes of a data URL': (n) =>
@@ -276,26 +283,6 @@ const streams: Record<string, [family: string, events: (n: number) => object[]]>
   'log probabilities': ['google', (n) => many(n, () => candidate({ text: 'a' }, logprobs(1)))],
 }
 
-/** Size of the smaller of two inputs; the other has four times as much. */
-const SIZE = 3_000
-
-/** Milliseconds of work, however busy the machine is. */
-function work(run: () => void): number {
-  const before = process.cpuUsage()
-  run()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1000
-}
-
-/** Fails where four times as much takes much more than four times as long: sixteen times, where it is quadratic. */
-function expectLinear(of: (n: number) => () => void): void {
-  const [small, large] = [of(SIZE), of(4 * SIZE)]
-  small()
-  const isLinear = (): boolean => work(large) < 8 * work(small) + 50
-  // Garbage collection may fall into one of the two.
-  expect([1, 2, 3].some(isLinear)).toBe(true)
-}
-
 describe.each(Object.keys(families))('a request to %s takes linear time', (name) => {
   const [model, adapter] = families[name]!
   it.each(Object.keys(requests))('with many %s', (kind) =>
@@ -305,6 +292,17 @@ describe.each(Object.keys(families))('a request to %s takes linear time', (name)
     }),
   )
 })
+
+it('threat 40: a history of many calls takes the simulation of Claude linear time', () =>
+  expectLinear((n) => {
+    const messages = many(n, (i) => [
+      { role: 'assistant', content: [{ type: 'tool_use', id: `c${i}`, name: 'f', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: `c${i}`, content: 'x' }] },
+    ])
+    const tools = [{ name: 'f', input_schema: { type: 'object' } }]
+    const body = { model: 'claude-sonnet-4-5', max_tokens: 9, messages: [hi, ...messages.flat()], tools }
+    return () => expect(anthropicRefusal(body)).toBe(undefined)
+  }))
 
 /** Texts of `n` of something that a segment of a transcript may have. */
 const texts: Record<string, (n: number) => string> = {

@@ -1,7 +1,7 @@
 import type { Learnt } from '@turnpike/core'
 import type { UpstreamRequest } from './adapter.js'
 import type { Loss } from './refused-parameters.js'
-import { lossesBy, otherLimit } from './refused-parameters.js'
+import { lossesBy, otherLimit, UNKNOWN_SCHEMAS } from './refused-parameters.js'
 
 /** For how long a refusal is remembered: a day. Then the upstream is asked again. */
 const REMEMBERED_MS = 24 * 60 * 60 * 1000
@@ -76,6 +76,7 @@ export class Refusals {
     if (model.length > MODEL_LENGTH) return
     const losses = this.#learnt.get(model) ?? new Map<Loss, number>()
     for (const loss of found) {
+      if (loss === UNKNOWN_SCHEMAS) continue
       losses.delete(otherLimit[loss] ?? '')
       losses.set(loss, this.#now() + REMEMBERED_MS)
     }

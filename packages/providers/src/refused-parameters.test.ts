@@ -297,4 +297,17 @@ describe('a refusal of a parameter is understood', () => {
     const other = { ...asking, tools: undefined } as unknown as ChatCompletionRequest
     expect(withoutLosses(other, [loss!])).toEqual({ request: other, notes: [] })
   })
+
+  it('threat 99: schemas that are made to have the checksum of others are others', () => {
+    // Both have the same length and the same 32 bits of FNV-1a.
+    const named = (name: string): ChatCompletionRequest => ({
+      model: 'm',
+      messages: [],
+      response_format: { type: 'json_schema', json_schema: { name } },
+    })
+    const [one, other] = [named('x53zx'), named('xcpad')]
+    const losses = lossesBy(openaiError('Failed to parse grammar'), one)!
+    expect(withoutLosses(one, losses).notes).toEqual([{ field: 'response_format', action: 'emulated' }])
+    expect(withoutLosses(other, losses).request).toBe(other)
+  })
 })

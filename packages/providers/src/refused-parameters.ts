@@ -3,7 +3,7 @@
  * @module
  */
 import type { ChatCompletionRequest, Note, ToolDefinition } from '@turnpike/core'
-import { extend, isObject } from '@turnpike/core/internal'
+import { extend, isObject, sha256 } from '@turnpike/core/internal'
 import { isOfCaller } from './callers-words.js'
 import { formatInWords } from './format-in-words.js'
 import { documented } from './parameter-names.js'
@@ -21,12 +21,16 @@ const valueOf = (request: object, field: string): unknown => {
   return field === 'response_format' ? (value as { type?: unknown } | undefined)?.type : value
 }
 
-/** A digest of the schemas of a request. They are few, and it is made only where one was too large. */
-function digest({ tools, ...request }: Record<string, unknown>): string {
-  const text = JSON.stringify([request['response_format'], tools])
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  return `${text.length}-${(hash >>> 0).toString(16)}`
+/** Schemas of which there is no digest: they are left out of the request that was refused, and not learnt. */
+export const UNKNOWN_SCHEMAS: Loss = 'schemas='
+
+/**
+ * The loss of the schemas of a request, by their digest, which nobody can make other schemas have. It is made only where some were too large, and
+ * where hashing is synchronous, as on Node, Bun and Workers with `nodejs_compat`.
+ */
+function lossOfSchemas({ tools, ...request }: Record<string, unknown>): Loss {
+  const digest = sha256(JSON.stringify([request['response_format'], tools]))
+  return typeof digest === 'string' ? `schemas=${digest}` : UNKNOWN_SCHEMAS
 }
 
 /** The two names of the limit. One that is refused is sent by the other, so that only the later of two refusals can be true. */
@@ -53,7 +57,7 @@ export function lossesBy(answer: string, request: { model: string }): Loss[] | u
     // The limit is sent by its other name, if the upstream has that: without one, an answer could cost anything.
     if (field === 'max_tokens' && !text.includes('max_completion_tokens')) return undefined
     const values = documented[field]
-    if (field === 'schemas') losses.push(`schemas=${digest(request)}`)
+    if (field === 'schemas') losses.push(lossOfSchemas(request))
     else if (!values || !(field === 'response_format' || ofValue)) losses.push(field)
     else {
       const value = valueOf(request, field)
@@ -80,6 +84,7 @@ export function withoutLosses(
   const notes: Note[] = []
   const note = (field: string, action: Note['action']): void => void notes.push({ field, action })
   let left = request
+  let own: Loss | undefined
   const set = (more: Record<string, unknown>): void => void (left = extend(left, more))
   const tellFormat = (): void => {
     note('response_format', 'emulated')
@@ -99,7 +104,7 @@ export function withoutLosses(
       note('reasoning_effort', 'clamped')
       set({ reasoning_effort: 'none' })
     } else if (field === 'schemas') {
-      if (value !== digest(request)) continue
+      if (loss !== (own ??= lossOfSchemas(request))) continue
       if (valueOf(left, 'response_format') === 'json_schema') tellFormat()
       dropStrict()
     } else if (field === 'strict') {

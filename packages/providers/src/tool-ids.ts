@@ -15,7 +15,7 @@ export function toolIds(): ToolIds {
   /** The next number for each beginning of an id. Starting again at 2 for each duplicate would take quadratic time. */
   const next = new Map<string, number>()
   return (id) => {
-    const plain = id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, LENGTH) || 'call'
+    const plain = id.slice(0, LENGTH).replace(/[^a-zA-Z0-9_-]/g, '_') || 'call'
     let unique = plain
     if (taken.has(plain)) {
       const beginning = plain.slice(0, NUMBERED)

@@ -10,6 +10,8 @@ import { createTask, getTask, listRevisions, taskUpdates } from './tasks.js'
 
 const START = Date.UTC(2026, 0, 2)
 const limits = { projects: null, agents: null, tasks: null, bytes: Infinity }
+const projectFields = { name: 'P', team_type: 'custom', color: '#64748b', description: null } as const
+const taskFields = { title: 'T', description: null, assigned_agent_id: null, requires_user_approval: false }
 
 let kv: KV
 let user: string
@@ -47,10 +49,8 @@ beforeEach(async () => {
   commits = []
   go = undefined
   user = (await createUser(kv, { name: 'Ada' }, { now: START }))!.id
-  const fields = { name: 'P', team_type: 'custom', color: '#64748b', description: null } as const
-  const project = await createProject(kv, user, fields, { agents: 2, limits, now: START })
-  const task = { title: 'T', description: null, assigned_agent_id: null, requires_user_approval: false }
-  id = (await createTask(kv, user, project.id, task, { limits, now: START })).id
+  const project = await createProject(kv, user, projectFields, { agents: 2, limits, now: START })
+  id = (await createTask(kv, user, project.id, taskFields, { limits, now: START })).id
   opened()
 })
 
@@ -65,6 +65,24 @@ const problems = async () => {
   for await (const problem of verifyPlatform(kv)) all.push(problem)
   return all
 }
+
+it('threat 98: changes of somebody else get into no queue of the owner, whatever ids users have', async () => {
+  const [owner, other] = ['ldap ada', 'ada']
+  const project = await createProject(kv, owner, projectFields, { agents: 2, limits, now: START })
+  const { id: salaries } = await createTask(kv, owner, project.id, taskFields, { limits, now: START })
+  const change = updates(kv)
+  const outcomes = await Promise.allSettled([
+    change(owner, salaries, () => ({ draft_output: 'the draft' })),
+    change(other, `${salaries} ldap`, () => ({ output: 'of another' })),
+    change(other, salaries, () => ({ output: 'of another' })),
+  ])
+  expect(outcomes).toMatchObject([
+    { value: { draft_output: 'the draft', output: null } },
+    { reason: { status: 404 } },
+    { reason: { status: 403 } },
+  ])
+  expect(await getTask(kv, owner, salaries)).toMatchObject({ draft_output: 'the draft', output: null })
+})
 
 describe('changes of one task at once', () => {
   it('are applied one after the other, by two commits', async () => {

@@ -257,8 +257,12 @@ export function taskUpdates(
   options: TaskUpdateOptions,
 ): (userId: string, id: string, change: ChangeOfTask) => Promise<Task> {
   const inBatch = batches<ChangeOfTask, Task>()
-  return (userId, id, change) =>
-    inBatch(`${id.toLowerCase()} ${userId}`, change, (changes) => changeTask(kv, userId, id, changes, options))
+  return async (userId, id, change) => {
+    const known = idOf(id)
+    if (known === null) throw notFound('task')
+    // Users may have any id; that of a task has one length, so that no two queues have one name.
+    return inBatch(`${known} ${userId}`, change, (changes) => changeTask(kv, userId, known, changes, options))
+  }
 }
 
 /** The revisions of a task, newest first. */

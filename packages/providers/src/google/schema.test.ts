@@ -182,6 +182,15 @@ describe('references of a schema', () => {
     expect(googleRefusal('gemini-2.5-pro', asAnswer.body)).toBeUndefined()
   })
 
+  it('threat 104: are to nothing where they have more than 1,000 characters, and are not read', () => {
+    const named = (length: number) => {
+      const name = 'a'.repeat(length - '#/$defs/'.length)
+      return toSchema(object({ a: to(name) }, ['a'], { $defs: { [name]: text } })).schema
+    }
+    expect(named(1_000)).toHaveProperty('$defs')
+    expect(named(1_001)).not.toHaveProperty('$defs')
+  })
+
   it('of thousands of definitions in a row take no stack', () => {
     const size = 3_000
     const $defs = Object.fromEntries(

@@ -41,6 +41,9 @@ function targetOf(schema: Schema): string | undefined {
   return ref?.startsWith(PREFIX) ? ref.slice(PREFIX.length) : undefined
 }
 
+/** Longest reference to something. What is read of each is all of it, several times. */
+const LONGEST_REFERENCE = 1_000
+
 const unescaped = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~')
 
 /** What a JSON pointer within a document refers to (RFC 6901); undefined if there is no such schema. */
@@ -136,10 +139,10 @@ function definitionsOf(root: Schema): { top: Schema; defs: Map<string, Schema> }
   const numbers = new Map<string, number>()
   const base = typeof root['$id'] === 'string' ? root['$id'].replace(/#$/, '') : ''
 
-  /** What the reference of a schema is to; undefined for none, and for one to another document or to nothing. */
+  /** What the reference of a schema is to; undefined for none, and for one that is to another document or to nothing, or too long. */
   const aimOf = (schema: Schema): { ref: string; target: Schema } | undefined => {
     const given = refOf(schema)
-    if (given === undefined) return undefined
+    if (given === undefined || given.length > LONGEST_REFERENCE) return undefined
     const ref = base !== '' && given.startsWith(`${base}#`) ? given.slice(base.length) : given
     if (ref === ROOT || ref === base) return { ref, target: root }
     const target = ref.startsWith('#/') ? resolve(root, ref) : identified.get(ref)

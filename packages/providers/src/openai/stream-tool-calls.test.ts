@@ -68,6 +68,29 @@ describe('tool calls of a stream', () => {
     ])
   })
 
+  it('threat 114: of custom tools and functions are numbered from 0, whatever numbers they have', async () => {
+    const custom = (index: number, custom: object, fields: object = {}) =>
+      chunk({ tool_calls: [{ index, ...fields, custom }] })
+    const part = (call: object) => ({ index: 0, delta: { tool_calls: [call] }, finish_reason: null })
+    const opened = { id: 'a', type: 'custom', custom: { name: 'c', input: '' } }
+    expect(
+      await choices(
+        chunk({ role: 'assistant', content: null }),
+        custom(4_294_967_294, opened.custom, { id: 'a', type: 'custom' }),
+        entry({ index: 7, id: 'b', type: 'function' }, 'f', '{}'),
+        custom(4_294_967_294, { input: 'x' }),
+        finish('tool_calls'),
+      ),
+    ).toEqual([
+      { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
+      part({ index: 0, ...opened }),
+      toolStart(1, 'b', 'f'),
+      toolPart(1, '{}'),
+      part({ index: 0, custom: { input: 'x' } }),
+      finished,
+    ])
+  })
+
   it('without index and id continue the previous call', async () => {
     expect(
       await choices(

@@ -93,7 +93,15 @@ function toolTracker(choice: number, builder: ChunkBuilder) {
       builder.toolArguments(choice, tool.ours, tool.held)
     } else builder.toolArguments(choice, tool.ours, call.arguments)
   }
-  return { track, isWhole: () => unnamed === 0 }
+  /** The indices of calls of custom tools, by those of the upstream, which may be any numbers. */
+  const customs = new Map<number, number>()
+  const custom = ({ index, ...entry }: UpstreamToolCall, extra: object): void => {
+    const given = index ?? 0
+    const ours = customs.get(given)
+    if (ours === undefined) customs.set(given, builder.custom(choice, entry, extra))
+    else builder.delta(choice, { tool_calls: [{ ...entry, index: ours }] } as ChatDelta, extra)
+  }
+  return { track, custom, isWhole: () => unnamed === 0 }
 }
 
 /** Whether a delta has any non-empty field. */
@@ -144,13 +152,10 @@ export function streamDecoder(provider: string, model: string, tagged: ChatOptio
     if (hasContent(delta) || (calls.length === 0 && typeof end !== 'object'))
       builder.delta(index, delta as ChatDelta, extra)
     for (const entry of calls) {
-      if (entry.custom) {
-        builder.delta(index, { tool_calls: [entry] } as ChatDelta, extra)
-        continue
-      }
       let tracker = trackers.get(index)
       if (!tracker) trackers.set(index, (tracker = toolTracker(index, builder)))
-      tracker.track(entry)
+      if (entry.custom) tracker.custom(entry, extra)
+      else tracker.track(entry)
     }
     if (end) builder.finish(index, end, extra)
   }

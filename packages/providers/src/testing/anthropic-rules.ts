@@ -37,18 +37,23 @@ function checkMessages(messages: unknown): Problem {
 
 /** Each call needs one result at the start of the next user message, and each result a preceding call. */
 function checkRounds(messages: Json[], tools: unknown): Problem {
-  const seen: unknown[] = []
+  const seen = new Set<unknown>()
+  const resultsOf = (message: Json | undefined): unknown[] =>
+    blocksOf(message, 'tool_result').map((block) => block['tool_use_id'])
   return first(messages, (message, i) => {
-    const previous = blocksOf(messages[i - 1], 'tool_use').map((block) => block['id'])
-    const results = blocksOf(message, 'tool_result').map((block) => block['tool_use_id'])
-    const stray = results.find((id, k) => !previous.includes(id) || results.indexOf(id) !== k)
+    const previous = new Set(blocksOf(messages[i - 1], 'tool_use').map((block) => block['id']))
+    // The second result of a call is one of none.
+    const stray = resultsOf(message).find((id) => !previous.delete(id))
     if (stray !== undefined)
       return `messages.${i}.content: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${String(stray)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`
     const calls = blocksOf(message, 'tool_use').map((block) => block['id'])
-    if (new Set(seen.concat(calls)).size < seen.length + calls.length) return 'messages: `tool_use` ids must be unique'
-    seen.push(...calls)
+    for (const id of calls) {
+      if (seen.has(id)) return 'messages: `tool_use` ids must be unique'
+      seen.add(id)
+    }
     const head = ((messages[i + 1]?.['content'] ?? []) as Json[]).slice(0, calls.length)
-    const open = calls.filter((id) => !blocksOf({ content: head }, 'tool_result').some((r) => r['tool_use_id'] === id))
+    const answered = new Set(resultsOf({ content: head }))
+    const open = calls.filter((id) => !answered.has(id))
     if (open.length > 0)
       return `messages.${i}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${open.join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
     return calls.length > 0 && !(Array.isArray(tools) && tools.length > 0)
