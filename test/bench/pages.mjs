@@ -147,6 +147,8 @@ async function startServer(upstream) {
         STORAGE: `fs:${folder}`,
         FILES: 'memory',
         ADMIN_TOKEN: TOKEN,
+        API_RATE_LIMIT: '1000000',
+        API_ADDRESS_RATE_LIMIT: '1000000',
         ADMIN_EMAIL: ADMIN.email,
         ADMIN_PASSWORD: ADMIN.password,
         OPENAI_API_KEY: 'sk-bench',

@@ -57,7 +57,7 @@ export function Loaded<T>({
       {value !== undefined
         ? children(value)
         : reading && (
-            <div>
+            <div class="reading">
               <p class="visually-hidden" role="status">
                 Loading…
               </p>
