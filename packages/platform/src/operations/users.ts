@@ -18,6 +18,7 @@ import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { Flag, IdParams, User } from '../schemas.js'
+import { notices } from './notices.js'
 import type { TokenOperations } from './tokens.js'
 import { aliases, elsewhere, elsewhereThanPatch, fieldsOf, NewUser, UserPatch } from './user-bodies.js'
 
@@ -33,7 +34,9 @@ export type UserInput = Partial<UserFields> & {
 export type SelfRole = Exclude<Role, 'admin'>
 
 /** What can be done with users, without HTTP. */
-export function userOperations({ kv, keys, ledger, sessions, selfRole, logged, now }: Parts, tokens: TokenOperations) {
+export function userOperations(parts: Parts, tokens: TokenOperations) {
+  const { kv, keys, ledger, sessions, selfRole, logged, now } = parts
+  const told = notices(parts)
   /** Ends what a user has open: the sign-ins, gateway keys and tokens. */
   const revoke = async (id: string, act: Act): Promise<void> => {
     await sessions?.signOutUser(id)
@@ -67,8 +70,10 @@ export function userOperations({ kv, keys, ledger, sessions, selfRole, logged, n
      * @throws ApiError 400 where the e-mail is taken, or where the last administrator would get another role
      */
     async update(id: string, fields: UserChange, act: Act = {}): Promise<StoredUser | null> {
+      const before = fields.email === undefined ? null : await getUser(kv, id)
       const user = await updateUser(kv, id, fields, { now: now(), ...act })
       keys.forget(id)
+      if (before && user) told.newEmail(before, user)
       return user
     },
     /** The highest role that a user may take without an administrator. */
@@ -98,6 +103,8 @@ export function userOperations({ kv, keys, ledger, sessions, selfRole, logged, n
     async setPassword(id: string, password: string, act: Act = {}): Promise<void> {
       if (!sessions) throw invalid('Users are signed in elsewhere: they have no password here')
       await sessions.setPassword(id, password, { now: now(), ...act })
+      const user = await getUser(kv, id)
+      if (user) told.newPassword(user)
     },
   }
 }
