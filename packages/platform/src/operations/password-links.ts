@@ -84,7 +84,7 @@ export function passwordLinks({ kv, post, links, now }: Parts, sessions: Session
 
     /** Sets the password of the user of a link, once, and ends the sign-ins. @throws ApiError 404 for a link that is over, 400 as for a new user */
     async use(token: string, { user_id: id, proof }: PasswordLink, password: string): Promise<void> {
-      const entry = await sessions.passwordEntry(id, password)
+      const entry = await sessions.passwordEntry(id, password, (await getUser(kv, id)) ?? {})
       for (;;) {
         const [link, user] = await Promise.all([findLink(kv, token, now()), userEntry(kv, id)])
         if (link?.value.kind !== 'password' || !user || !(await isGood(link.value))) throw linkIsOver()

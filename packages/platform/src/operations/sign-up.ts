@@ -75,7 +75,7 @@ export function accountLinks({ kv, post, links, signUp: policy, now }: Parts, se
     /** Makes the account of a link, once. @throws ApiError 404 for a link that is over, 400 where the e-mail is taken, or as for a new user */
     async use(token: string, value: AccountLink, { password, ...names }: NewAccount): Promise<void> {
       const id = uuidv7(now())
-      const proof = await sessions.passwordEntry(id, password)
+      const proof = await sessions.passwordEntry(id, password, { ...names, email: value.email })
       const [link, invitation] = await Promise.all([
         findLink(kv, token, now()),
         value.kind === 'invitation' ? invitationEntry(kv, value.invitation_id) : null,

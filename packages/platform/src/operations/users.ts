@@ -45,7 +45,7 @@ export function userOperations(parts: Parts, tokens: TokenOperations) {
   }
 
   return {
-    /** @throws ApiError 400 where the e-mail is taken or none, or for a password that is too short or too long */
+    /** @throws ApiError 400 where the e-mail is taken or none, or for a password that is too short or too long, common, or made of the user's names */
     async create({ password, ...fields }: UserInput, act: Act = {}): Promise<StoredUser> {
       if (fields.email && !v.is(Email, fields.email))
         throw invalid('email must be an e-mail address', { field: 'email' })
@@ -54,7 +54,7 @@ export function userOperations(parts: Parts, tokens: TokenOperations) {
       if (password !== undefined && !sessions)
         throw invalid('Users are signed in elsewhere: they have no password here')
       if (password !== undefined && !fields.email) throw invalid('A user who signs in by password needs an e-mail')
-      const also = password === undefined ? [] : [await sessions!.passwordEntry(id, password)]
+      const also = password === undefined ? [] : [await sessions!.passwordEntry(id, password, fields)]
       const provider = fields.provider ?? (password === undefined ? '' : 'password')
       const user = await createUser(kv, { ...fields, id, provider }, { ...act, now: time, also })
       if (!user) throw invalid('The e-mail is taken')
