@@ -71,7 +71,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   [
     'platform',
     'import createPlatform, passwordAuth',
-    96_000,
+    101_000,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   ['dashboard', '/admin, with script, styles and font', 145_000, dashboard],
@@ -89,7 +89,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 219_000, () => tarball('gateway')],
   ['http', 'tarball', 105_000, () => tarball('http')],
-  ['platform', 'tarball', 316_000, () => tarball('platform')],
+  ['platform', 'tarball', 325_000, () => tarball('platform')],
   ['providers', 'tarball', 503_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
   ['turnpike', 'tarball', 460_000, () => tarball('turnpike')],
