@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { post } from './post.js'
 
@@ -24,6 +25,7 @@ it('waits for what is done later, as long as it may', async () => {
   const done: string[] = []
   later(async () => {
     await held
+    await nextTurn()
     done.push('one')
   })
   later(() => Promise.reject(new Error('the store is away')))
