@@ -48,6 +48,34 @@ worldSuite('passwords', (world) => {
     expect(await signIn(ada.email, PASSWORD)).toBe(200)
   })
 
+  it('threat 125: are refused where they are among the most common, or names of their user', async () => {
+    const [admin, ada] = [await world().signedIn('admin'), await world().signedIn()]
+    const send = async (method: string, path: string, body: object): Promise<unknown[]> => {
+      const answer = await world().ask<{ error?: string }>(method, path, { as: admin, body })
+      return [answer.status, answer.body.error]
+    }
+    const common = [400, 'password must not be one of the most common ones']
+    const own = [400, 'password must not be a name or the e-mail of its user']
+    const linked = async (password: string): Promise<unknown[]> =>
+      send('PUT', '/api/auth/link', { token: await world().call('passwordLink', ada.id), password })
+    for (const [password, refused] of [
+      ['Password123', common],
+      [ada.email, own],
+    ] as const) {
+      const own = await change(ada, { current: PASSWORD, password })
+      expect([own.status, own.body.error]).toEqual(refused)
+      expect(await send('PUT', `/api/users/${ada.id}/password`, { password })).toEqual(refused)
+      expect(await linked(password)).toEqual(refused)
+    }
+    const made = { email: 'countess@example.org', firstName: 'Augusta', lastName: 'King' }
+    expect(await send('POST', '/api/users', { ...made, password: 'iloveyou' })).toEqual(common)
+    for (const password of ['augusta1815', 'Augusta King', 'Countess!'])
+      expect(await send('POST', '/api/users', { ...made, password })).toEqual(own)
+    const { body } = await world().ask<{ id: string }>('POST', '/api/users', { as: admin, body: made })
+    expect(await send('PUT', `/api/users/${body.id}/password`, { password: 'Augusta1815' })).toEqual(own)
+    expect(await signIn(ada.email, PASSWORD)).toBe(200)
+  })
+
   it('threat 107: a stolen session by which the password is guessed, or the owner locked out, is refused like sign-ins', async () => {
     const ada = await world().signedIn()
     const statuses: number[] = []

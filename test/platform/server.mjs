@@ -221,7 +221,7 @@ const methods = {
   /** The token of a link by which a user sets a password. */
   async passwordLink(id) {
     const { url } = await platform.operations.links.sendPasswordLink(id)
-    return (url ?? messages.at(-1).text).match(/token=([\w-]+)/)[1]
+    return (url ?? messages.findLast(({ text }) => text.includes('token=')).text).match(/token=([\w-]+)/)[1]
   },
   invite: async (id, email) =>
     (

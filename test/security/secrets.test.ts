@@ -11,6 +11,7 @@ import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testi
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { documented } from '../platform/requests.js'
 import { endEngines, newFolder } from '../support/engines.js'
+import { freePort } from '../support/free-port.js'
 import { runtime } from '../support/runtime.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
@@ -29,7 +30,13 @@ const secrets = {
 /** Of a provider in the store. */
 const storedKey = 'sk-canary-of-the-store-0123456789'
 /** Parts of URLs. */
-const inUrls = ['canary-base-url-openai', 'canary-base-url-anthropic', 'canary-base-url-gemini', 'canary-prices']
+const inUrls = [
+  'canary-base-url-openai',
+  'canary-base-url-anthropic',
+  'canary-base-url-gemini',
+  'canary-prices',
+  'canary-smtp',
+]
 /** What clients send in places for secrets, and is right nowhere. */
 const wrongs = [
   'gw-canary-wrong-key-0123456789',
@@ -81,6 +88,9 @@ describe(`threat 4: secrets, on ${runtime}`, () => {
     closers.push(async () => mirror.close().closeAllConnections())
     const { port } = mirror.address() as AddressInfo
     environment['PRICES'] = `models.dev:${withSecret(`http://127.0.0.1:${port}/api.json?key=canary-prices`, 3)}`
+    // Nobody listens there.
+    const SMTP_URL = `smtp://user:${inUrls[4]}@127.0.0.1:${await freePort()}`
+    Object.assign(environment, { SMTP_URL, MAIL_FROM: 'no-reply@ai.example', BASE_URL: 'https://ai.example' })
     await start()
   })
   afterAll(async () => {
@@ -162,6 +172,9 @@ describe(`threat 4: secrets, on ${runtime}`, () => {
     await send('POST', '/api/auth', `{"email":"${email}","password":"${secrets.ADMIN_PASSWORD}`)
     await send('POST', '/api/auth', { email: wrongs[1], password: { of: secrets.ADMIN_PASSWORD } })
     await send('PUT', '/api/auth', { refresh_token: wrongs[3] })
+    await send('POST', '/api/auth/forgotten', { email: ada.email })
+    const invited = await send('POST', '/api/invitations', { email: 'grace@example.org' }, admin)
+    expect(invited.json['mail']).toBe('failed')
 
     const faults: ((request: FakeRequest) => FakeAnswer)[] = [400, 401, 404, 429, 500].map((status) => (request) => ({
       status,

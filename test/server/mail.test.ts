@@ -81,6 +81,13 @@ describe('mail of the server', () => {
     expect(away.sent).toMatchObject({ mail: 'failed', mail_error: expect.stringContaining('ECONNREFUSED') as unknown })
   })
 
+  it('goes to no server without TLS where the URL says so', async () => {
+    const smtp = (opened.smtp = await startSmtp())
+    const { sent } = await sendLink(`${smtp.url}?requireTLS=true`)
+    expect(sent).toMatchObject({ mail: 'failed' })
+    expect(smtp.received).toEqual([])
+  })
+
   it.each([
     [{ BASE_URL, SMTP_URL: 'smtp://localhost' }, 'mail.url (SMTP_URL) needs mail.from (MAIL_FROM)'],
     [{ SMTP_URL: 'smtp://localhost', MAIL_FROM }, 'mail needs server.baseUrl (BASE_URL)'],

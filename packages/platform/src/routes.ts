@@ -18,6 +18,7 @@ import { keysCreate, keysList, keysRevoke, keysRotate, keysUpdate, keysUsage } f
 import { invitationsCreate, invitationsList, invitationsRevoke } from './operations/invitations.js'
 import { forgotten, linkLook, linkUse, signInOptions, signUp, usersPasswordLink } from './operations/link-routes.js'
 import { endUsersList, endUsersRemove, endUsersUpdate } from './operations/end-users.js'
+import { notices } from './operations/notices.js'
 import { accountPassword, usersPassword } from './operations/passwords.js'
 import { projectsCreate, projectsGet, projectsList, projectsRemove, projectsUpdate } from './operations/projects.js'
 import { resultsGet, resultsList } from './operations/results.js'
@@ -43,7 +44,9 @@ export function platformRoutes(
     files,
     bodyLimit,
     checkSite,
-  }: Pick<Parts, 'kv' | 'now' | 'sessions' | 'teams'> & {
+    post,
+    links: linkPage,
+  }: Pick<Parts, 'kv' | 'now' | 'sessions' | 'teams' | 'post' | 'links'> & {
     files: FilesOptions | undefined
     bodyLimit: number
     checkSite: CheckSite
@@ -68,7 +71,12 @@ export function platformRoutes(
           route('POST', '/api/auth/sign-up', signUp(links, checkSite), { ...gone, ...small }),
           route('POST', '/api/auth/link', linkLook(links), { ...ours, ...small }),
           route('PUT', '/api/auth/link', linkUse(links, checkSite), { ...ours, ...small }),
-          route('PUT', '/api/account/password', accountPassword(sessions), gone),
+          route(
+            'PUT',
+            '/api/account/password',
+            accountPassword(sessions, notices({ kv, post, links: linkPage, now })),
+            gone,
+          ),
           route('PUT', '/api/users/{id}/password', usersPassword(users), gone),
           route('POST', '/api/users/{id}/password-link', usersPasswordLink(links), ours),
           route('POST', '/api/invitations', invitationsCreate(invitations), ours),

@@ -1,5 +1,6 @@
 import type { Act, Identified } from '@turnpike/core'
 import type { Authenticator, Head } from '@turnpike/http'
+import type { Named } from './password-rules.js'
 
 /** spec.md, "AuthSession". */
 export interface AuthSession {
@@ -38,9 +39,10 @@ export interface SessionIssuer {
   signOutUser(userId: string): Promise<void>
   /**
    * The entry of a password in the store, to be written in the commit that makes its user.
-   * @throws ApiError 400 for a password that is too short or too long
+   * @param of what the user is called by; default nothing is known
+   * @throws ApiError 400 for a password that is too short or too long, common, or made of the user's names
    */
-  passwordEntry(userId: string, password: string): Promise<{ key: string[]; value: { hash: string } }>
+  passwordEntry(userId: string, password: string, of?: Named): Promise<{ key: string[]; value: { hash: string } }>
   /**
    * Gives the caller a new password, and ends the other sign-ins.
    * @returns the cookies to set: the sign-in gets another one

@@ -210,19 +210,20 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       cache.revoke(({ who }) => who.userId === userId)
     },
 
-    passwordEntry: (userId, password) => passwords.entry(userId, password),
+    passwordEntry: (userId, password, of = {}) => passwords.entry(userId, password, { of }),
 
     async changePassword(who, { current, password }, head) {
       const signIn = await own(who)
       const user = await userOf(signIn)
       if (!user?.email) throw unauthenticated()
-      await checks.change({ id: user.id, email: user.email }, { current, password }, head)
+      await checks.change({ ...user, email: user.email }, { current, password }, head)
       await signOut((await store.ofUser(user.id)).filter(({ id }) => id !== signIn.id))
       return sessions.renewCookie(who)
     },
 
     async setPassword(userId, password, act = {}) {
-      const entry = await passwords.entry(userId, password)
+      const of = (await getUser(kv, userId, { deleted: true })) ?? {}
+      const entry = await passwords.entry(userId, password, { of })
       await kv.commit({ set: [entry, ...audit('user.password', userId, { now: now(), ...act })] })
       await sessions.signOutUser(userId)
     },

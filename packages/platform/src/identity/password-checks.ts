@@ -1,4 +1,4 @@
-import type { KV } from '@turnpike/core'
+import type { KV, User } from '@turnpike/core'
 import { audit, emailId } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
 import { forbidden } from '../errors.js'
@@ -40,16 +40,17 @@ export function passwordChecks({ kv, passwords, attempts, blocks, log, now }: Pa
 
     /**
      * Replaces the password of a user who knows it.
-     * @throws ApiError 403 where `current` is not the password, 400 for a new one that is too short or too long, 429 and 503 as above
+     * @throws ApiError 403 where `current` is not the password, 400 for a new one as for a new user, 429 and 503 as above
      */
     async change(
-      { id, email }: { id: string; email: string },
+      user: User & { email: string },
       { current, password }: { current: string; password: string },
       head: Head,
     ): Promise<void> {
-      const verified = await verify(email, current, head)
+      const { id } = user
+      const verified = await verify(user.email, current, head)
       if (!verified) throw forbidden('The current password is wrong')
-      const entry = await passwords.entry(id, password, verified.sources)
+      const entry = await passwords.entry(id, password, { of: user, sources: verified.sources })
       const { key, version } = verified.proof
       const set = [entry, ...audit('user.password', id, { by: id, now: now() })]
       if (!(await kv.commit({ check: [{ key, version }], set }))) throw forbidden('The password was changed meanwhile')

@@ -4,6 +4,8 @@ import { KNOWN_PLACES } from '../conventions.js'
 import { memoize } from '../memoize.js'
 import type { Source } from './fair-queue.js'
 import { fairQueue } from './fair-queue.js'
+import type { Named } from './password-rules.js'
+import { checkPassword } from './password-rules.js'
 import type { PasswordHasher } from './passwords.js'
 
 type StoredPassword = { hash: string }
@@ -42,16 +44,18 @@ export function storedPasswords(kv: KV, { hasher, length: { min, max }, queue, n
   return {
     /**
      * The entry of a password, to be written in the commit that makes its user.
-     * @param sources who shares its place in the queue; default administrators
-     * @throws ApiError 400 for a password that is too short or too long, 503 where the queue has no place
+     * @param options.of what its user is called by
+     * @param options.sources who shares its place in the queue; default administrators
+     * @throws ApiError 400 for a password that is too short or too long, common, or made of the user's names, 503 where the queue has no place
      */
     async entry(
       userId: string,
       password: string,
-      sources = NEW_PASSWORDS,
+      { of, sources = NEW_PASSWORDS }: { of: Named; sources?: Source[] },
     ): Promise<{ key: string[]; value: StoredPassword }> {
       const length = [...password].length
       if (length < min || length > max) throw invalid(`A password has ${min} to ${max} characters`)
+      checkPassword(password, of)
       return { key: passwordKey(userId), value: { hash: await hashing(sources, () => hasher.hash(password)) } }
     },
 

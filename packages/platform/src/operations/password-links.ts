@@ -8,9 +8,12 @@ import { findLink, newLink } from '../entities/links.js'
 import { linkIsOver } from '../errors.js'
 import type { SessionIssuer } from '../identity/identity.js'
 import { passwordKey } from '../identity/stored-passwords.js'
+import type { MailText } from '../mail/layout.js'
+import { sendNoted } from '../mail/noted.js'
 import type { Delivery } from '../mail/post.js'
 import { passwordLink } from '../mail/texts/password-link.js'
 import type { Parts } from '../parts.js'
+import { notices } from './notices.js'
 
 /** A link that was sent or, where it was not, is to be handed on. */
 export interface SentLink extends Delivery {
@@ -23,6 +26,8 @@ type Reachable = User & { email: string }
 
 /** Links by which users set their password. @param sessions where they sign in by it */
 export function passwordLinks({ kv, post, links, now }: Parts, sessions: SessionIssuer) {
+  const told = notices({ kv, post, links, now })
+
   /** The version of a user's password; null where there is none. */
   const proofOf = async (userId: string): Promise<string | null> => (await kv.get(passwordKey(userId)))?.version ?? null
 
@@ -38,8 +43,8 @@ export function passwordLinks({ kv, post, links, now }: Parts, sessions: Session
     return { url: links.urlOf(token), expiresAt }
   }
 
-  const send = (email: string, url: string, isAsked: boolean): Promise<Delivery> =>
-    post.send(email, passwordLink({ place: links.place, url, minutes: LINK_MINUTES, isAsked }))
+  const textOf = (url: string, isAsked: boolean): MailText =>
+    passwordLink({ place: links.place, url, minutes: LINK_MINUTES, isAsked })
 
   /** Whether the link is for what the user has: another e-mail, or another password since, ends it. */
   const isGood = async ({ user_id, email, proof }: PasswordLink): Promise<boolean> => {
@@ -56,11 +61,10 @@ export function passwordLinks({ kv, post, links, now }: Parts, sessions: Session
       const proof = user && (await proofOf(user.id))
       // Without a password, somebody signs in elsewhere, or is meant not to.
       if (!user?.email || proof === null) return
-      const kept = { now: now(), expiresAt: now() + SIGN_IN_LOG_DAYS * 86_400_000 }
-      const act = { ...kept, by: 'unknown', detail: addressOf(head.ip()) }
+      const expiresAt = now() + SIGN_IN_LOG_DAYS * 86_400_000
+      const act = { by: 'unknown', detail: addressOf(head.ip()), expiresAt }
       const { url } = await store({ ...user, email: user.email }, proof, act)
-      const { mail_error: detail } = await send(user.email, url, true)
-      if (detail !== undefined) await kv.commit({ set: audit('mail.fail', user.id, { ...kept, by: 'mail', detail }) })
+      await sendNoted({ kv, post, now }, user.email, textOf(url, true), user.id)
     },
 
     /** Sends a link as administrators do. Null if there is no such user. @throws ApiError 400 for a user without an e-mail */
@@ -70,7 +74,7 @@ export function passwordLinks({ kv, post, links, now }: Parts, sessions: Session
       const { email } = user
       if (!email) throw invalid('A user who signs in by password needs an e-mail')
       const { url, expiresAt } = await store({ ...user, email }, await proofOf(userId), act)
-      const delivery = await send(email, url, false)
+      const delivery = await post.send(email, textOf(url, false))
       return {
         ...delivery,
         ...(delivery.mail !== 'sent' && { url }),
@@ -80,7 +84,7 @@ export function passwordLinks({ kv, post, links, now }: Parts, sessions: Session
 
     /** Sets the password of the user of a link, once, and ends the sign-ins. @throws ApiError 404 for a link that is over, 400 as for a new user */
     async use(token: string, { user_id: id, proof }: PasswordLink, password: string): Promise<void> {
-      const entry = await sessions.passwordEntry(id, password)
+      const entry = await sessions.passwordEntry(id, password, (await getUser(kv, id)) ?? {})
       for (;;) {
         const [link, user] = await Promise.all([findLink(kv, token, now()), userEntry(kv, id)])
         if (link?.value.kind !== 'password' || !user || !(await isGood(link.value))) throw linkIsOver()
@@ -89,9 +93,10 @@ export function passwordLinks({ kv, post, links, now }: Parts, sessions: Session
           del: [link.key],
           set: [entry, ...audit('user.password', id, { by: id, now: now(), detail: 'by a link' })],
         })
-        if (isSet) break
+        if (!isSet) continue
+        await sessions.signOutUser(id)
+        return told.newPassword(user.value)
       }
-      await sessions.signOutUser(id)
     },
   }
 }

@@ -4,10 +4,11 @@ import type { SessionIssuer } from '../identity/identity.js'
 import { operation } from '../operation.js'
 import { IdParams } from '../schemas.js'
 import { Password } from './auth.js'
+import type { notices } from './notices.js'
 import type { UserOperations } from './users.js'
 
 /** PUT /api/account/password */
-export const accountPassword = (sessions: SessionIssuer) =>
+export const accountPassword = (sessions: SessionIssuer, told: ReturnType<typeof notices>) =>
   operation({
     id: 'account.setPassword',
     summary: "Changes the caller's password and ends the other sign-ins.",
@@ -18,6 +19,7 @@ export const accountPassword = (sessions: SessionIssuer) =>
     answerHeaders: ['Set-Cookie'],
     async run(caller, { body }, call) {
       call.setHeader('set-cookie', await sessions.changePassword(caller!.who, body, call))
+      told.newPassword(caller!.user)
     },
   })
 

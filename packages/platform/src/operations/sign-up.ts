@@ -1,12 +1,13 @@
 import type { Commit } from '@turnpike/core'
 import { createUser, getUser } from '@turnpike/core'
 import { audit, emailId, invalid, newBalance, userIdOf, uuidv7 } from '@turnpike/core/internal'
-import { SIGN_IN_LOG_DAYS, SIGN_UP_HOURS } from '../conventions.js'
+import { SIGN_UP_HOURS } from '../conventions.js'
 import { entriesOfInvitation, invitationEntry } from '../entities/invitations.js'
 import type { AccountLink } from '../entities/links.js'
 import { findLink, newLink } from '../entities/links.js'
 import { forbidden, linkIsOver } from '../errors.js'
 import type { SessionIssuer } from '../identity/identity.js'
+import { sendNoted } from '../mail/noted.js'
 import { hasAccount, signUp } from '../mail/texts/sign-up.js'
 import type { Parts } from '../parts.js'
 import type { SIGN_UPS } from '../schemas-people.js'
@@ -68,16 +69,13 @@ export function accountLinks({ kv, post, links, signUp: policy, now }: Parts, se
         await kv.commit({ set: [entry] })
         text = signUp({ place, url: urlOf(token), hours: SIGN_UP_HOURS })
       }
-      const { mail_error: detail } = await post.send(email, text)
-      const kept = { now: now(), expiresAt: now() + SIGN_IN_LOG_DAYS * 86_400_000 }
-      if (detail !== undefined)
-        await kv.commit({ set: audit('mail.fail', userId ?? 'unknown', { ...kept, by: 'mail', detail }) })
+      await sendNoted({ kv, post, now }, email, text, userId ?? 'unknown')
     },
 
     /** Makes the account of a link, once. @throws ApiError 404 for a link that is over, 400 where the e-mail is taken, or as for a new user */
     async use(token: string, value: AccountLink, { password, ...names }: NewAccount): Promise<void> {
       const id = uuidv7(now())
-      const proof = await sessions.passwordEntry(id, password)
+      const proof = await sessions.passwordEntry(id, password, { ...names, email: value.email })
       const [link, invitation] = await Promise.all([
         findLink(kv, token, now()),
         value.kind === 'invitation' ? invitationEntry(kv, value.invitation_id) : null,

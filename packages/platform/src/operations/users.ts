@@ -18,6 +18,7 @@ import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { Flag, IdParams, User } from '../schemas.js'
+import { notices } from './notices.js'
 import type { TokenOperations } from './tokens.js'
 import { aliases, elsewhere, elsewhereThanPatch, fieldsOf, NewUser, UserPatch } from './user-bodies.js'
 
@@ -33,7 +34,9 @@ export type UserInput = Partial<UserFields> & {
 export type SelfRole = Exclude<Role, 'admin'>
 
 /** What can be done with users, without HTTP. */
-export function userOperations({ kv, keys, ledger, sessions, selfRole, logged, now }: Parts, tokens: TokenOperations) {
+export function userOperations(parts: Parts, tokens: TokenOperations) {
+  const { kv, keys, ledger, sessions, selfRole, logged, now } = parts
+  const told = notices(parts)
   /** Ends what a user has open: the sign-ins, gateway keys and tokens. */
   const revoke = async (id: string, act: Act): Promise<void> => {
     await sessions?.signOutUser(id)
@@ -42,7 +45,7 @@ export function userOperations({ kv, keys, ledger, sessions, selfRole, logged, n
   }
 
   return {
-    /** @throws ApiError 400 where the e-mail is taken or none, or for a password that is too short or too long */
+    /** @throws ApiError 400 where the e-mail is taken or none, or for a password that is too short or too long, common, or made of the user's names */
     async create({ password, ...fields }: UserInput, act: Act = {}): Promise<StoredUser> {
       if (fields.email && !v.is(Email, fields.email))
         throw invalid('email must be an e-mail address', { field: 'email' })
@@ -51,7 +54,7 @@ export function userOperations({ kv, keys, ledger, sessions, selfRole, logged, n
       if (password !== undefined && !sessions)
         throw invalid('Users are signed in elsewhere: they have no password here')
       if (password !== undefined && !fields.email) throw invalid('A user who signs in by password needs an e-mail')
-      const also = password === undefined ? [] : [await sessions!.passwordEntry(id, password)]
+      const also = password === undefined ? [] : [await sessions!.passwordEntry(id, password, fields)]
       const provider = fields.provider ?? (password === undefined ? '' : 'password')
       const user = await createUser(kv, { ...fields, id, provider }, { ...act, now: time, also })
       if (!user) throw invalid('The e-mail is taken')
@@ -67,8 +70,10 @@ export function userOperations({ kv, keys, ledger, sessions, selfRole, logged, n
      * @throws ApiError 400 where the e-mail is taken, or where the last administrator would get another role
      */
     async update(id: string, fields: UserChange, act: Act = {}): Promise<StoredUser | null> {
+      const before = fields.email === undefined ? null : await getUser(kv, id)
       const user = await updateUser(kv, id, fields, { now: now(), ...act })
       keys.forget(id)
+      if (before && user) told.newEmail(before, user)
       return user
     },
     /** The highest role that a user may take without an administrator. */
@@ -98,6 +103,8 @@ export function userOperations({ kv, keys, ledger, sessions, selfRole, logged, n
     async setPassword(id: string, password: string, act: Act = {}): Promise<void> {
       if (!sessions) throw invalid('Users are signed in elsewhere: they have no password here')
       await sessions.setPassword(id, password, { now: now(), ...act })
+      const user = await getUser(kv, id)
+      if (user) told.newPassword(user)
     },
   }
 }
