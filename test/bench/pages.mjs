@@ -92,8 +92,10 @@ async function fill(count) {
 
 /** An OpenAI-style upstream, whose streams are long Markdown. */
 async function startUpstream() {
-  const words =
-    '## Part\n\nThe **toll** of a `model` is [paid](https://example.org) once.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n'
+  const prose =
+    'The toll of a **model** is paid once, by whoever asks, and [recorded](https://example.org) before the answer ends. '
+  const rows = '| gpt-4o-mini | 120 | $0.15 |\n'.repeat(4)
+  const words = `## Part\n\n${prose.repeat(4)}\n\n- ${prose}\n- ${prose}\n\n| model | requests | cost |\n|---|---|---|\n${rows}\n\`\`\`ts\n${'const toll = await gate.pay(1)\n'.repeat(4)}\`\`\`\n\n`
   const text = words.repeat(Math.ceil(ANSWER / words.length))
   const [head, usage] = [
     { id: 'chatcmpl-1', created: 1, model: 'gpt-4o-mini' },

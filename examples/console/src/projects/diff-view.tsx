@@ -118,7 +118,7 @@ function Changes({ found: { parts }, reader: { shown, Link } }: { found: Diff; r
             <Same<Block> key={i} items={part.same} isFirst={i === 0} isLast={i === parts.length - 1} name="parts">
               {(blocks) =>
                 blocks.map((block) => (
-                  <div class="line">
+                  <div class="line" data-kind={block.tokens[0]?.type === 'heading_open' ? 'heading' : undefined}>
                     <div class="markdown">{shown(block)}</div>
                   </div>
                 ))

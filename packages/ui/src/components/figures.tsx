@@ -68,7 +68,7 @@ export const Figure = ({
   detail?: ComponentChildren
   children?: ComponentChildren
 }) => (
-  <div class="figure">
+  <div class={`figure ${href === undefined ? '' : 'linked'}`}>
     <dt>{name}</dt>
     <dd class="value number">{href === undefined ? value : <a href={href}>{value}</a>}</dd>
     <dd>{detail || '\u00a0'}</dd>

@@ -1,6 +1,6 @@
 import type { Token } from 'markdown-it'
 import type { ComponentChildren, VNode } from 'preact'
-import { h } from 'preact'
+import { h, isValidElement } from 'preact'
 import { useState } from 'preact/hooks'
 import { CodeBlock } from './code.js'
 import type { Block, Task } from './document.js'
@@ -29,6 +29,15 @@ function Picture({ src, title, alt }: { src: string; title: string; alt: string 
   )
 }
 
+/** Whether an item of a list has paragraphs, which stand apart, or other blocks. By a class: `:has()` makes the browser style all of a text anew that grows. */
+function itemKind(children: ComponentChildren[]): string | undefined {
+  const types = children.flat().map((child) => isValidElement(child) && child.type)
+  if (types.includes('p')) return 'loose'
+  return types.some((type) => type === 'ul' || type === 'ol' || type === 'div' || type === CodeBlock)
+    ? 'nested'
+    : undefined
+}
+
 /** The element of a token that has others within it. */
 function element(token: Token, children: ComponentChildren[]): ComponentChildren {
   const { type, tag, hidden } = token
@@ -42,7 +51,7 @@ function element(token: Token, children: ComponentChildren[]): ComponentChildren
     case 'ordered_list_open':
       return <ol start={Number(attribute(token, 'start') || 1)}>{children}</ol>
     case 'list_item_open':
-      if (!meta) return <li>{children}</li>
+      if (!meta) return <li class={itemKind(children)}>{children}</li>
       return (
         <li class="task">
           <input type="checkbox" checked={meta.isDone} disabled aria-label={meta.isDone ? 'Done' : 'To do'} />
