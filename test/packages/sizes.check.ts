@@ -56,18 +56,18 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 28_700, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 30_700, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 29_500, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import azure', 30_000, () => bundle('azure', 'providers/azure')],
+  ['providers', 'import anthropic', 28_800, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 30_900, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 29_700, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 30_300, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
-  ['providers', 'import bedrock', 37_100, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
-  ['providers', 'import vertex', 41_900, () => bundle('vertex', 'providers/vertex')],
-  ['providers', 'import preset', 30_100, () => bundle('preset', 'providers/presets')],
+  ['providers', 'import bedrock', 37_300, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import vertex', 42_100, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import preset', 30_300, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 15_500, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
-  ['gateway', 'import createGateway', 71_500, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 71_700, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
@@ -87,7 +87,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
   ['core', 'tarball', 214_000, () => tarball('core')],
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 219_000, () => tarball('gateway')],
+  ['gateway', 'tarball', 220_000, () => tarball('gateway')],
   ['http', 'tarball', 105_000, () => tarball('http')],
   ['platform', 'tarball', 325_000, () => tarball('platform')],
   ['providers', 'tarball', 503_000, () => tarball('providers')],
