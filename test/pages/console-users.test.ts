@@ -67,6 +67,26 @@ consoleSuite(
       await dialog.waitFor({ state: 'detached' })
     })
 
+    it('shows the sign-ins of one, and ends them all', async () => {
+      const { page, server, inspect } = given()
+      const client = createClient({ baseUrl: server.url })
+      await client.signIn({ email: email(), password: NEW_PASSWORD })
+      await openUser()
+      const dialog = page.getByRole('dialog', { name: email() })
+      await dialog.locator('summary', { hasText: 'Sign-ins' }).click()
+      await dialog.getByRole('row', { name: '127.0.0.1' }).first().waitFor()
+      await inspect('console-user-sign-ins')
+      await dialog.getByRole('button', { name: 'End all sign-ins' }).press('Enter')
+      await page
+        .getByRole('dialog', { name: 'End all sign-ins?' })
+        .getByRole('button', { name: 'End all sign-ins' })
+        .press('Enter')
+      await dialog.getByText('Nowhere signed in').waitFor()
+      await expect(client.get('/api/account')).rejects.toMatchObject({ status: 401 })
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    })
+
     it('changes the role and the names', async () => {
       const { page } = given()
       await openUser()

@@ -15,6 +15,8 @@ export interface Owner extends SignedIn {
   messageId: string
   fileId: string
   tokenId: string
+  /** Of another sign-in than that of these tokens. */
+  signInId: string
   /** A token for programs that may read all that tokens may. */
   token: string
 }
@@ -59,6 +61,9 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
   const token = made(
     await world.ask<{ id: string; token: string }>('POST', '/api/tokens', { as, body: { name: 't', scopes } }),
   )
+  const signIns = await world.ask<{ id: string; is_current: boolean }[]>('GET', '/api/account/sign-ins', {
+    as: await world.signIn(as.email),
+  })
   if (role !== 'developer') await world.call('setRole', as.id, role)
   const { id: keyId, key: value } = key.body
   return {
@@ -71,6 +76,7 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
     messageId: message.body.id,
     fileId: file.body.id,
     tokenId: token.id,
+    signInId: signIns.body.find(({ is_current }) => is_current)!.id,
     token: token.token,
   }
 }
@@ -89,6 +95,7 @@ export const requestsOf = ({
   messageId,
   fileId,
   tokenId,
+  signInId,
 }: Owner): Record<string, Sent> => ({
   'POST /api/auth': { path: '/api/auth', body: { email, password: PASSWORD } },
   'PUT /api/auth': { path: '/api/auth', body: { refresh_token: refresh } },
@@ -109,6 +116,11 @@ export const requestsOf = ({
   'DELETE /api/users/{id}': { path: `/api/users/${id}` },
   'POST /api/users/{id}/restore': { path: `/api/users/${id}/restore` },
   'PUT /api/users/{id}/password': { path: `/api/users/${id}/password`, body: { password: PASSWORD } },
+  'GET /api/account/sign-ins': { path: '/api/account/sign-ins' },
+  'DELETE /api/account/sign-ins/{id}': { path: `/api/account/sign-ins/${signInId}` },
+  'GET /api/users/{id}/sign-ins': { path: `/api/users/${id}/sign-ins` },
+  'DELETE /api/users/{id}/sign-ins/{signInId}': { path: `/api/users/${id}/sign-ins/${signInId}` },
+  'DELETE /api/users/{id}/sign-ins': { path: `/api/users/${id}/sign-ins` },
   'GET /api/users/{id}/balance': { path: `/api/users/${id}/balance` },
   'PATCH /api/users/{id}/balance': { path: `/api/users/${id}/balance`, body: { creditCoins: 9 } },
   'POST /api/users/{id}/balance': { path: `/api/users/${id}/balance`, body: { creditCoins: 9 } },

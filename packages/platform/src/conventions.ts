@@ -13,6 +13,9 @@ export const REUSE_S = 10
 /** Not shown: sign-ins that a user may have at a time; the oldest ends where there are more. */
 export const SIGN_INS = 20
 
+/** Not shown: characters of the `User-Agent` and of the address that are stored of a sign-in. */
+export const ORIGIN_LENGTH = { agent: 256, address: 64 }
+
 /** "JWT": who issues the access tokens, and whom they are for. */
 export const ISSUER = 'turnpike'
 export const AUDIENCE = 'turnpike'

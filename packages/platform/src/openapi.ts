@@ -34,6 +34,7 @@ import {
   User,
   UserBalance,
   UserFile,
+  UserSignIn,
 } from './schemas.js'
 import { KeysUsage, Spend, TaskSpend, UsageReport } from './usage-schemas.js'
 
@@ -68,6 +69,7 @@ const components = {
   ),
   TaskState: ours(TaskState),
   Token: ours(Token),
+  UserSignIn: ours(UserSignIn),
   TaskRevision: shown(TaskRevision, 'id task_id output created_at'),
   Message: shown(Message, 'id role text timestamp'),
   Conversation: shown(Conversation, 'id project_id messages'),

@@ -20,6 +20,7 @@ import { accountPassword, usersPassword } from './operations/passwords.js'
 import { projectsCreate, projectsGet, projectsList, projectsRemove, projectsUpdate } from './operations/projects.js'
 import { resultsGet, resultsList } from './operations/results.js'
 import { sessionsCreate, sessionsGet, sessionsList } from './operations/sessions.js'
+import { signInsEnd, signInsList, usersEndSignIn, usersSignIns, usersSignOut } from './operations/sign-ins.js'
 import { conversationSpend, projectsSpend, tasksSpend } from './operations/spend.js'
 import { tokensCreate, tokensList, tokensRevoke } from './operations/tokens.js'
 import { usageOf } from './operations/usage.js'
@@ -62,6 +63,11 @@ export function platformRoutes(
           route('GET', '/.well-known/jwks.json', jwks(sessions), ours),
           route('PUT', '/api/account/password', accountPassword(sessions), gone),
           route('PUT', '/api/users/{id}/password', usersPassword(users), gone),
+          route('GET', '/api/account/sign-ins', signInsList(sessions), ours),
+          route('DELETE', '/api/account/sign-ins/{id}', signInsEnd(sessions), gone),
+          route('GET', '/api/users/{id}/sign-ins', usersSignIns(users, sessions), ours),
+          route('DELETE', '/api/users/{id}/sign-ins', usersSignOut(users, sessions), gone),
+          route('DELETE', '/api/users/{id}/sign-ins/{signInId}', usersEndSignIn(sessions), gone),
         ]
       : []),
     route('GET', '/api/account', accountGet(users), ours),

@@ -14,6 +14,7 @@ import {
   useData,
 } from '@turnpike/ui'
 import { UserPassword } from '../password.js'
+import { UserSignIns } from '../sign-ins.js'
 import type { User } from '../turnpike.js'
 import { account, turnpike } from '../turnpike.js'
 import { Balance } from './balance.js'
@@ -59,6 +60,7 @@ function Details({ user, onChange }: { user: User; onChange: OnChange }) {
       <UserLimits user={user} onChange={onChange} />
       <Balance userId={user.id} isDeleted={false} />
       <UserPassword user={user} />
+      <UserSignIns user={user} />
       <UserFacts user={user} />
       <ErrorNotice error={remove.error} />
       <div class="row end">
