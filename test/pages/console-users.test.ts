@@ -167,6 +167,28 @@ consoleSuite(
       await page.getByRole('button', { name: 'Show all' }).click()
       await page.getByText('Nobody is deleted').waitFor()
     })
+
+    it('erases one who is deleted, after a question that names what is lost', async () => {
+      const { page, admin, inspect } = given()
+      const [user] = await users()
+      const params = { id: user!.id }
+      await admin.client.delete('/api/users/{id}', { params })
+      await page.reload()
+      await page.getByRole('button', { name: 'Deleted', exact: true }).click()
+      await openUser()
+      const dialog = page.getByRole('dialog', { name: email() })
+      await dialog.getByRole('button', { name: 'Erase' }).press('Enter')
+      const question = page.getByRole('dialog', { name: 'Erase the user for good?' })
+      await question.getByText('projects with tasks, results and conversations, and all files').waitFor()
+      await inspect('console-erase-user')
+      await question.getByRole('button', { name: 'Cancel' }).press('Enter')
+      expect(await users('true')).toHaveLength(1)
+      await dialog.getByRole('button', { name: 'Erase' }).press('Enter')
+      await question.getByRole('button', { name: 'Erase' }).press('Enter')
+      await given().said('The user is erased.')
+      expect(await users('true')).toEqual([])
+      await expect(admin.client.get('/api/users/{id}', { params })).rejects.toMatchObject({ status: 404 })
+    })
   },
   { role: 'admin' },
 )

@@ -222,6 +222,12 @@ export const FILE_STEP = 8 * 1024 * 1024
 /** "trash / restore (files) operations. Transitions: not shown": days in the trash after which a file is removed for good. */
 export const TRASH_DAYS = 30
 
+/**
+ * Not shown: seconds for which what is written of a user who was erased is still removed: by requests that were running, and, an hour later at most, by
+ * holds of requests that did not end.
+ */
+export const ERASURE_S = 7_200
+
 /** "signed URL for private files": seconds for which one is valid at least. */
 export const FILE_URL_S = 3_600
 

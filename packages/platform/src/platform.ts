@@ -27,6 +27,7 @@ import { optionNames } from './option-names.js'
 import type { PlanLimits } from './operations/balances.js'
 import { balanceOperations } from './operations/balances.js'
 import { conversationOperations } from './operations/conversations.js'
+import { erasureOperations } from './operations/erasure.js'
 import { keyOperations } from './operations/keys.js'
 import { projectOperations } from './operations/projects.js'
 import { resultOperations } from './operations/results.js'
@@ -125,6 +126,7 @@ const operationsOf = (parts: Parts, files: FilesOptions | undefined) => {
     /** Undefined without the option `files`. */
     files: userFiles,
     users: userOperations(parts, tokens),
+    erasures: erasureOperations(parts, { tokens, files: userFiles }),
     balances,
     keys: keyOperations(parts),
     tokens,

@@ -79,7 +79,7 @@ export function platformRoutes(
     route('GET', '/api/users', usersList(users), ours),
     route('GET', '/api/users/{id}', usersGet(users), ours),
     route('PATCH', '/api/users/{id}', usersUpdate(users), ours),
-    route('DELETE', '/api/users/{id}', usersRemove(users), gone),
+    route('DELETE', '/api/users/{id}', usersRemove(users, operations.erasures), gone),
     route('POST', '/api/users/{id}/restore', usersRestore(users), ours),
     route('GET', '/api/users/{id}/balance', balancesGet(balances), ours),
     route('PATCH', '/api/users/{id}/balance', balancesSet(balances), ours),

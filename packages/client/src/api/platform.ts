@@ -316,7 +316,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes a user, who can be restored, and ends their sign-ins and gateway keys.
+         * Deletes a user, who can be restored, and ends their sign-ins and gateway keys. With `permanent=true`, removes a user who is deleted, and all that is theirs, for good.
          * @description For administrators.
          */
         delete: operations["users.remove"];
@@ -2459,7 +2459,9 @@ export interface operations {
     };
     "users.remove": {
         parameters: {
-            query?: never;
+            query?: {
+                permanent?: "true" | "false";
+            };
             header?: never;
             path: {
                 id: string;
