@@ -104,6 +104,25 @@ consoleSuite(
       await person.client.signIn({ email: person.email, password: 'battery staple' })
     })
 
+    it('shows the sign-ins, and ends one', async () => {
+      const { page, person, inspect } = given()
+      await person.client.get('/api/account')
+      await page.reload()
+      const rows = page.getByRole('table', { name: 'Sign-ins' }).getByRole('row')
+      await rows
+        .filter({ hasText: 'this one' })
+        .getByText(/^Chrome on /)
+        .waitFor()
+      const other = rows.filter({ hasText: 'node' })
+      await other.getByText('127.0.0.1').waitFor()
+      await inspect('console-sign-ins')
+      expect(await page.getByRole('button', { name: 'End', exact: true }).count()).toBe(1)
+      await other.getByRole('button', { name: 'End' }).press('Enter')
+      await other.waitFor({ state: 'detached' })
+      await expect(person.client.get('/api/account')).rejects.toMatchObject({ status: 401 })
+      await person.client.signIn({ email: person.email, password: 'battery staple' })
+    })
+
     it('signs out everywhere else', async () => {
       const { page, person } = given()
       await page.getByRole('button', { name: 'Sign out elsewhere' }).click()

@@ -67,6 +67,26 @@ consoleSuite(
       await dialog.waitFor({ state: 'detached' })
     })
 
+    it('shows the sign-ins of one, and ends them all', async () => {
+      const { page, server, inspect } = given()
+      const client = createClient({ baseUrl: server.url })
+      await client.signIn({ email: email(), password: NEW_PASSWORD })
+      await openUser()
+      const dialog = page.getByRole('dialog', { name: email() })
+      await dialog.locator('summary', { hasText: 'Sign-ins' }).click()
+      await dialog.getByRole('row', { name: '127.0.0.1' }).first().waitFor()
+      await inspect('console-user-sign-ins')
+      await dialog.getByRole('button', { name: 'End all sign-ins' }).press('Enter')
+      await page
+        .getByRole('dialog', { name: 'End all sign-ins?' })
+        .getByRole('button', { name: 'End all sign-ins' })
+        .press('Enter')
+      await dialog.getByText('Nowhere signed in').waitFor()
+      await expect(client.get('/api/account')).rejects.toMatchObject({ status: 401 })
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    })
+
     it('changes the role and the names', async () => {
       const { page } = given()
       await openUser()
@@ -146,6 +166,28 @@ consoleSuite(
       expect([(await users()).length, (await users('true')).length]).toEqual([1, 0])
       await page.getByRole('button', { name: 'Show all' }).click()
       await page.getByText('Nobody is deleted').waitFor()
+    })
+
+    it('erases one who is deleted, after a question that names what is lost', async () => {
+      const { page, admin, inspect } = given()
+      const [user] = await users()
+      const params = { id: user!.id }
+      await admin.client.delete('/api/users/{id}', { params })
+      await page.reload()
+      await page.getByRole('button', { name: 'Deleted', exact: true }).click()
+      await openUser()
+      const dialog = page.getByRole('dialog', { name: email() })
+      await dialog.getByRole('button', { name: 'Erase' }).press('Enter')
+      const question = page.getByRole('dialog', { name: 'Erase the user for good?' })
+      await question.getByText('projects with tasks, results and conversations, and all files').waitFor()
+      await inspect('console-erase-user')
+      await question.getByRole('button', { name: 'Cancel' }).press('Enter')
+      expect(await users('true')).toHaveLength(1)
+      await dialog.getByRole('button', { name: 'Erase' }).press('Enter')
+      await question.getByRole('button', { name: 'Erase' }).press('Enter')
+      await given().said('The user is erased.')
+      expect(await users('true')).toEqual([])
+      await expect(admin.client.get('/api/users/{id}', { params })).rejects.toMatchObject({ status: 404 })
     })
   },
   { role: 'admin' },

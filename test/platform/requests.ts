@@ -15,6 +15,8 @@ export interface Owner extends SignedIn {
   messageId: string
   fileId: string
   tokenId: string
+  /** Of another sign-in than that of these tokens. */
+  signInId: string
   /** A token for programs that may read all that tokens may. */
   token: string
   /** The token of a link by which the password is set. */
@@ -66,6 +68,9 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
   )
   const linkToken = await world.call<string>('passwordLink', as.id)
   const invitationId = await world.call<string>('invite', as.id, `invited-${++people}@example.org`)
+  const signIns = await world.ask<{ id: string; is_current: boolean }[]>('GET', '/api/account/sign-ins', {
+    as: await world.signIn(as.email),
+  })
   if (role !== 'developer') await world.call('setRole', as.id, role)
   const { id: keyId, key: value } = key.body
   return {
@@ -78,6 +83,7 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
     messageId: message.body.id,
     fileId: file.body.id,
     tokenId: token.id,
+    signInId: signIns.body.find(({ is_current }) => is_current)!.id,
     token: token.token,
     linkToken,
     invitationId,
@@ -98,6 +104,7 @@ export const requestsOf = ({
   tokenId,
   linkToken,
   invitationId,
+  signInId,
 }: Owner): Record<string, Sent> => ({
   'POST /api/auth': { path: '/api/auth', body: { email, password: PASSWORD } },
   'PUT /api/auth': { path: '/api/auth', body: { refresh_token: refresh } },
@@ -127,6 +134,11 @@ export const requestsOf = ({
   'POST /api/invitations': { path: '/api/invitations', body: { email: `made-${++people}@example.org` } },
   'GET /api/invitations': { path: '/api/invitations' },
   'DELETE /api/invitations/{id}': { path: `/api/invitations/${invitationId}` },
+  'GET /api/account/sign-ins': { path: '/api/account/sign-ins' },
+  'DELETE /api/account/sign-ins/{id}': { path: `/api/account/sign-ins/${signInId}` },
+  'GET /api/users/{id}/sign-ins': { path: `/api/users/${id}/sign-ins` },
+  'DELETE /api/users/{id}/sign-ins/{signInId}': { path: `/api/users/${id}/sign-ins/${signInId}` },
+  'DELETE /api/users/{id}/sign-ins': { path: `/api/users/${id}/sign-ins` },
   'GET /api/users/{id}/balance': { path: `/api/users/${id}/balance` },
   'PATCH /api/users/{id}/balance': { path: `/api/users/${id}/balance`, body: { creditCoins: 9 } },
   'POST /api/users/{id}/balance': { path: `/api/users/${id}/balance`, body: { creditCoins: 9 } },

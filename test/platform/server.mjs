@@ -261,6 +261,7 @@ const methods = {
     return all
   },
   finishRemovals: () => platform.operations.projects.finishRemovals(),
+  finishErasures: () => platform.operations.erasures.finish(),
   /** Ends the replies of processes that have ended; with true, of all others. */
   endAbandoned: (isAlone) => platform.operations.conversations.endAbandoned(isAlone),
   /** Ends the replies that are written after so many milliseconds. */

@@ -10,19 +10,30 @@ import { KEY, listens, startServer } from '../support/server.js'
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
 const ADMIN_TOKEN = 'admin-token-0123456789'
 
-it('the server also starts where its first administrator has been deleted', async () => {
+it.each(['deleted', 'erased'])('the server also starts where its first administrator was %s', async (how) => {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-first-'))
   const env = { STORAGE: `fs:${folder}`, ADMIN_TOKEN }
   const first = await startServer(env)
-  const ask = async (method: string, path: string, body?: object): Promise<number> => {
-    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' }
-    return (await fetch(first.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })).status
+  const ask = (method: string, path: string, body?: object, token = ADMIN_TOKEN): Promise<Response> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    return fetch(first.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
   }
-  const remove = () => ask('DELETE', `/v1/users/${ADMIN_ID}`)
+  const signIn = async (email: string, password: string): Promise<string> => {
+    const response = await ask('POST', '/api/auth', { email, password })
+    return ((await response.json()) as { access_token: string }).access_token
+  }
+  const remove = async (): Promise<number> => (await ask('DELETE', `/v1/users/${ADMIN_ID}`)).status
   // Somebody has to be left who can make others.
   expect(await remove()).toBe(400)
-  expect(await ask('POST', '/v1/users', { role: 'admin', email: 'ada@example.org' })).toBe(200)
+  const ada = { email: 'ada@example.org', password: 'correct horse', role: 'admin' }
+  const made = await ask('POST', '/api/users', ada, await signIn('admin@localhost', 'the password of the tests'))
+  expect(made.status).toBe(200)
   expect(await remove()).toBe(204)
+  if (how === 'erased') {
+    const token = await signIn(ada.email, ada.password)
+    const { status } = await ask('DELETE', `/api/users/${ADMIN_ID}?permanent=true`, undefined, token)
+    expect(status).toBe(204)
+  }
   await first.stop()
 
   const second = await startServer(env)

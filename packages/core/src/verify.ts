@@ -44,11 +44,12 @@ async function* verifyHashes(kv: KV): AsyncGenerator<string> {
 export async function* verifyOwned(kv: KV, name: string, kind: string, index: string): AsyncGenerator<string> {
   for await (const { key, value } of entriesOf<{ user_id: string }>(kv, [kind])) {
     const [id, user] = [key[1]!, value.user_id]
-    const [owner, entry] = await kv.getMany([
+    const [owner, erasure, entry] = await kv.getMany([
       ['user', user],
+      ['erasure', user],
       [index, user, id],
     ])
-    if (!owner) yield `${name} ${id} is of user ${user}, who is not there`
+    if (!owner && !erasure) yield `${name} ${id} is of user ${user}, who is not there`
     if (!entry) yield `${name} ${id} is not found by its user`
   }
   for await (const { key } of entriesOf(kv, [index])) {

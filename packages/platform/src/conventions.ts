@@ -13,6 +13,9 @@ export const REUSE_S = 10
 /** Not shown: sign-ins that a user may have at a time; the oldest ends where there are more. */
 export const SIGN_INS = 20
 
+/** Not shown: characters of the `User-Agent` and of the address that are stored of a sign-in. */
+export const ORIGIN_LENGTH = { agent: 256, address: 64 }
+
 /** "JWT": who issues the access tokens, and whom they are for. */
 export const ISSUER = 'turnpike'
 export const AUDIENCE = 'turnpike'
@@ -233,6 +236,12 @@ export const FILE_STEP = 8 * 1024 * 1024
 
 /** "trash / restore (files) operations. Transitions: not shown": days in the trash after which a file is removed for good. */
 export const TRASH_DAYS = 30
+
+/**
+ * Not shown: seconds for which what is written of a user who was erased is still removed: by requests that were running, and, an hour later at most, by
+ * holds of requests that did not end.
+ */
+export const ERASURE_S = 7_200
 
 /** "signed URL for private files": seconds for which one is valid at least. */
 export const FILE_URL_S = 3_600

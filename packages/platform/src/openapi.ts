@@ -34,6 +34,7 @@ import {
   User,
   UserBalance,
   UserFile,
+  UserSignIn,
 } from './schemas.js'
 import { NewInvitation } from './operations/invitations.js'
 import { Invitation, Link, SentLink, SignInOptions } from './schemas-people.js'
@@ -74,6 +75,7 @@ const components = {
   ),
   TaskState: ours(TaskState),
   Token: ours(Token),
+  UserSignIn: ours(UserSignIn),
   TaskRevision: shown(TaskRevision, 'id task_id output created_at'),
   Message: shown(Message, 'id role text timestamp'),
   Conversation: shown(Conversation, 'id project_id messages'),

@@ -31,6 +31,7 @@ import { optionNames } from './option-names.js'
 import type { PlanLimits } from './operations/balances.js'
 import { balanceOperations } from './operations/balances.js'
 import { conversationOperations } from './operations/conversations.js'
+import { erasureOperations } from './operations/erasure.js'
 import { keyOperations } from './operations/keys.js'
 import { invitationOperations } from './operations/invitations.js'
 import { linkOperations } from './operations/links.js'
@@ -143,6 +144,7 @@ const operationsOf = (parts: Parts, files: FilesOptions | undefined) => {
     users: userOperations(parts, tokens),
     links: linkOperations(parts),
     invitations: invitationOperations(parts),
+    erasures: erasureOperations(parts, { tokens, files: userFiles }),
     balances,
     keys: keyOperations(parts),
     tokens,

@@ -23,6 +23,7 @@ import { accountPassword, usersPassword } from './operations/passwords.js'
 import { projectsCreate, projectsGet, projectsList, projectsRemove, projectsUpdate } from './operations/projects.js'
 import { resultsGet, resultsList } from './operations/results.js'
 import { sessionsCreate, sessionsGet, sessionsList } from './operations/sessions.js'
+import { signInsEnd, signInsList, usersEndSignIn, usersSignIns, usersSignOut } from './operations/sign-ins.js'
 import { conversationSpend, projectsSpend, tasksSpend } from './operations/spend.js'
 import { tokensCreate, tokensList, tokensRevoke } from './operations/tokens.js'
 import { usageOf } from './operations/usage.js'
@@ -82,6 +83,11 @@ export function platformRoutes(
           route('POST', '/api/invitations', invitationsCreate(invitations), ours),
           route('GET', '/api/invitations', invitationsList(invitations), ours),
           route('DELETE', '/api/invitations/{id}', invitationsRevoke(invitations), gone),
+          route('GET', '/api/account/sign-ins', signInsList(sessions), ours),
+          route('DELETE', '/api/account/sign-ins/{id}', signInsEnd(sessions), gone),
+          route('GET', '/api/users/{id}/sign-ins', usersSignIns(users, sessions), ours),
+          route('DELETE', '/api/users/{id}/sign-ins', usersSignOut(users, sessions), gone),
+          route('DELETE', '/api/users/{id}/sign-ins/{signInId}', usersEndSignIn(sessions), gone),
         ]
       : []),
     route('GET', '/api/account', accountGet(users), ours),
@@ -93,7 +99,7 @@ export function platformRoutes(
     route('GET', '/api/users', usersList(users), ours),
     route('GET', '/api/users/{id}', usersGet(users), ours),
     route('PATCH', '/api/users/{id}', usersUpdate(users), ours),
-    route('DELETE', '/api/users/{id}', usersRemove(users), gone),
+    route('DELETE', '/api/users/{id}', usersRemove(users, operations.erasures), gone),
     route('POST', '/api/users/{id}/restore', usersRestore(users), ours),
     route('GET', '/api/users/{id}/balance', balancesGet(balances), ours),
     route('PATCH', '/api/users/{id}/balance', balancesSet(balances), ours),

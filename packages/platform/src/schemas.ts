@@ -132,6 +132,21 @@ export const Token = v.object({
   created_at: time,
 })
 
+/** A sign-in of a user. What is not known is null. */
+export const UserSignIn = v.object({
+  id,
+  user_agent: v.nullable(v.string()),
+  /** Where it was made; of IPv6, the network of 64 bits. */
+  address: v.nullable(v.string()),
+  /** Where it was used last. */
+  last_address: v.nullable(v.string()),
+  created_at: time,
+  /** When it was refreshed last, or its cookie prolonged: up to an hour before its last request. */
+  last_used_at: time,
+  /** Whether the request is by it. */
+  is_current: v.boolean(),
+})
+
 /** spec.md, "Session (gateway session tracking)". */
 export const Session = v.object({
   id,

@@ -8,8 +8,9 @@ import { miscounted } from './verify-counters.js'
 /** Checks that each file is found where it belongs and nowhere else. */
 async function* verifyLists(kv: KV): AsyncGenerator<string> {
   for await (const { key, value } of entriesOf<StoredFile>(kv, ['file'])) {
-    const [owner, ...lists] = await kv.getMany([['user', value.user_id], ...indexOf(value)])
-    if (!owner) yield `File ${key[1]} is of user ${value.user_id}, who is not there`
+    const { user_id } = value
+    const [owner, erasure, ...lists] = await kv.getMany([['user', user_id], ['erasure', user_id], ...indexOf(value)])
+    if (!owner && !erasure) yield `File ${key[1]} is of user ${value.user_id}, who is not there`
     if (lists.includes(null)) yield `File ${key[1]} is not in its lists`
   }
   for (const list of ['user-files', 'user-trash', 'trash'])

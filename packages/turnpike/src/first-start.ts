@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { KV } from '@turnpike/core'
 import { getUser, StorageError } from '@turnpike/core'
+import { isErased } from '@turnpike/core/internal'
 import type { Gateway } from '@turnpike/gateway'
 import type { Platform } from '@turnpike/platform'
 import type { Config } from './config/schema.js'
@@ -23,6 +24,11 @@ export async function firstStart(
   const { keys } = gateway
   let isFirst = false
   const found = await getUser(kv, ADMIN_ID, { deleted: true })
+  if (found ? found.deleted_at !== null : await isErased(kv, ADMIN_ID)) {
+    if (ownKey !== undefined)
+      console.error('BOOTSTRAP_GATEWAY_KEY makes no key: its owner, the first administrator, was deleted')
+    return undefined
+  }
   if (!found) {
     const password = ownPassword ?? randomBytes(12).toString('base64url')
     const fields = { id: ADMIN_ID, email, password, role: 'admin', name: 'Administrator' } as const
@@ -42,10 +48,6 @@ export async function firstStart(
           `The administrator, ${email}, was stored, but not in time to be sure of the password: npm run -s users -- password ${email} sets another`,
         )
     }
-  } else if (found.deleted_at !== null) {
-    if (ownKey !== undefined)
-      console.error('BOOTSTRAP_GATEWAY_KEY makes no key: its owner, the first administrator, was deleted')
-    return undefined
   }
   if (ownKey === undefined) {
     if (!isFirst) return undefined

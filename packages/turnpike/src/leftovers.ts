@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000
 const REPLIES_MS = 30_000
 
 /**
- * Finishes what a crash left behind: replies of conversations are marked, holds are settled, deletions of projects go on, and bytes without a file are removed. At once where no other
+ * Finishes what a crash left behind: replies of conversations are marked, holds are settled, deletions of projects and erasures of users go on, and bytes without a file are removed. At once where no other
  * process can use the store, holds and uploads included, and then periodically. Once a day it empties the trash of what has been there for long enough.
  */
 export async function finishLeftovers(
@@ -30,6 +30,7 @@ export async function finishLeftovers(
   const finish = async (holdMs: number, uploadMs: number): Promise<void> => {
     await attempt('holds', () => ledger.sweep(holdMs))
     await attempt('deleted projects', () => operations().projects.finishRemovals())
+    await attempt('erased users', () => operations().erasures.finish())
     await attempt('bytes without a file', () => operations().files?.verify(uploadMs))
   }
   const daily = async (): Promise<void> => {

@@ -1,3 +1,4 @@
+export * from './agent-name.js'
 export * from './components/ago.js'
 export * from './components/announcement.js'
 export * from './components/chart.js'

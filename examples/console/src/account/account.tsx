@@ -8,7 +8,6 @@ import {
   ErrorNotice,
   Facts,
   Loaded,
-  Notice,
   Page,
   Panel,
   time,
@@ -16,6 +15,7 @@ import {
   useData,
 } from '@turnpike/ui'
 import { OwnPassword } from '../password.js'
+import { OwnSignIns } from '../sign-ins.js'
 import type { User } from '../turnpike.js'
 import { account, fullName, turnpike } from '../turnpike.js'
 import { BYTES_PER_GB } from '../units.js'
@@ -77,25 +77,16 @@ function Role({ highest, onChange }: { highest: User['role']; onChange: () => vo
   )
 }
 
-/** Signs out elsewhere, and deletes the account. */
-function SignOutAndDelete() {
-  const others = useAction(() => turnpike.signOut({ scope: 'others' }))
+/** Deletes the account. */
+function Delete() {
   const remove = useAction(async () => {
     await turnpike.delete('/api/account')
     account.value = null
   })
-  const error = others.error ?? remove.error
   return (
-    <Panel title="Sign-ins and account">
+    <Panel title="Delete">
       <div class="body stack">
-        <ErrorNotice error={error} />
-        {others.done && <Notice>You are signed in here only.</Notice>}
-        <div class="spread">
-          <p>Sign out everywhere but here, if you left a browser open somewhere.</p>
-          <ActionButton action={others} onClick={others.run}>
-            {others.busy ? 'Signing out…' : 'Sign out elsewhere'}
-          </ActionButton>
-        </div>
+        <ErrorNotice error={remove.error} />
         <div class="spread">
           <p>Delete your account. Its keys and tokens are revoked; an administrator can restore the account.</p>
           <ConfirmButton action={remove} label="Delete account" busy="Deleting…" title="Delete your account?">
@@ -140,7 +131,8 @@ export function Account() {
       )}
       <Tokens />
       <OwnPassword />
-      <SignOutAndDelete />
+      <OwnSignIns />
+      <Delete />
     </Page>
   )
 }

@@ -14,6 +14,7 @@ import {
   useData,
 } from '@turnpike/ui'
 import { UserPassword } from '../password.js'
+import { UserSignIns } from '../sign-ins.js'
 import type { User } from '../turnpike.js'
 import { account, turnpike } from '../turnpike.js'
 import { Balance } from './balance.js'
@@ -59,6 +60,7 @@ function Details({ user, onChange }: { user: User; onChange: OnChange }) {
       <UserLimits user={user} onChange={onChange} />
       <Balance userId={user.id} isDeleted={false} />
       <UserPassword user={user} />
+      <UserSignIns user={user} />
       <UserFacts user={user} />
       <ErrorNotice error={remove.error} />
       <div class="row end">
@@ -73,18 +75,34 @@ function Details({ user, onChange }: { user: User; onChange: OnChange }) {
   )
 }
 
-/** A user who can be restored. */
+/** A user who can be restored, or erased. */
 function Deleted({ user, onChange }: { user: User; onChange: OnChange }) {
+  const params = { id: user.id }
   const restore = useAction(async () => {
-    await turnpike.post('/api/users/{id}/restore', { params: { id: user.id } })
+    await turnpike.post('/api/users/{id}/restore', { params })
     onChange(`${user.email} is restored, without the keys that there were.`)
+  })
+  const erase = useAction(async () => {
+    await turnpike.delete('/api/users/{id}', { params, query: { permanent: 'true' } })
+    onChange('The user is erased.')
   })
   return (
     <>
       <UserFacts user={user} />
       <Balance userId={user.id} isDeleted />
-      <ErrorNotice error={restore.error} />
+      <ErrorNotice error={restore.error ?? erase.error} />
       <div class="row end">
+        <ConfirmButton action={erase} label="Erase" busy="Erasing…" title="Erase the user for good?">
+          <p class="break">
+            The account of <strong>{user.email}</strong> is removed, with the password, sign-ins, keys and their end
+            users, tokens, sessions, projects with tasks, results and conversations, and all files. Nobody can restore
+            it.
+          </p>
+          <p>
+            What was used stays in the sums, without a name, as do entries of the audit log. The e-mail can be used
+            again.
+          </p>
+        </ConfirmButton>
         <ActionButton action={restore} onClick={restore.run} class="primary">
           {restore.busy ? 'Restoring…' : 'Restore'}
         </ActionButton>

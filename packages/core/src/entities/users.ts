@@ -80,9 +80,11 @@ export const emailKey = (email: string): Key => ['email', emailId(email)]
 export const emailKeys = (email: string): Key[] =>
   [...new Set([composed(email), emailId(email)])].map((id) => ['email', id])
 export const countKey = ['user-count']
+/** Stands for a user who was erased, for good: the usage records and the audit log still have the id, which nobody else is to get. */
+export const erasedKey = (id: string): Key => ['erased', id]
 
 /**
- * Creates a user. The id and the e-mail of a deleted user cannot be used again.
+ * Creates a user. The id and the e-mail of a deleted user cannot be used again, of an erased one the id.
  * @param input.id default a UUIDv7
  * @param act what else the commit checks and deletes, such as an invitation
  * @returns the user, or null if the id or the e-mail is in use, or what else is checked has changed
@@ -113,7 +115,10 @@ export async function createUser(
     deleted_at: null,
   }
   const created = await kv.commit({
-    check: [...[userKey(id), ...(email ? emailKeys(email) : [])].map((key) => ({ key, version: null })), ...check],
+    check: [
+      ...[userKey(id), erasedKey(id), ...(email ? emailKeys(email) : [])].map((key) => ({ key, version: null })),
+      ...check,
+    ],
     del,
     set: [
       { key: userKey(id), value: user },
@@ -142,6 +147,10 @@ export async function getUser(
 export const userEntry = async (kv: KV, id: string): Promise<Entry<User> | null> =>
   id.length > ID_LENGTH ? null : kv.get<User>(userKey(id))
 
+/** Whether a user with this id was erased, also where that has not ended. */
+export const isErased = async (kv: KV, id: string): Promise<boolean> =>
+  id.length <= ID_LENGTH && (await kv.get(erasedKey(id))) !== null
+
 /** The stored users in the order of `ids`, also deleted ones. */
 export const userEntries = (kv: KV, ids: string[]): Promise<(Entry<User> | null)[]> =>
   kv.getMany<User>(ids.map(userKey))
@@ -168,8 +177,8 @@ export async function listUsers(
   kv: KV,
   { after, limit = PAGE_SIZE, deleted = false }: PageOptions & { deleted?: boolean | undefined } = {},
 ): Promise<ListPage<User>> {
-  // Users are never removed, so that one who ended a page is still there.
-  if (after !== undefined && !(await userEntry(kv, after))) throw noSuchPage()
+  // One who ended a page is still there, or was erased since.
+  if (after !== undefined && !(await userEntry(kv, after)) && !(await isErased(kv, after))) throw noSuchPage()
   const items: User[] = []
   for (let from = after; ;) {
     // Deleted users are few among many: looking for them takes large pages.

@@ -23,6 +23,19 @@ export interface Issued<T> {
 /** Which sign-ins of a user end: the caller's own, all but that, or all. */
 export type SignOutScope = 'local' | 'others' | 'global'
 
+/** A sign-in as its user and administrators see it. What is not known is null. */
+export interface ListedSignIn {
+  /** Of no use as a credential. */
+  id: string
+  user_agent: string | null
+  /** Where it was made, and where it was used last. */
+  address: string | null
+  last_address: string | null
+  created_at: string
+  /** When it was refreshed last, or its cookie prolonged: up to an hour before its last request. */
+  last_used_at: string
+}
+
 /** Signs people in and out. */
 export interface SessionIssuer {
   /** @throws ApiError 401 for a wrong password or an unknown e-mail, 429 after several failures, 503 where too many sign in at a time */
@@ -35,8 +48,17 @@ export interface SessionIssuer {
   signOut(who: Identified, scope: SignOutScope, head: Head): Promise<string[]>
   /** Gives the caller's sign-in another cookie, after a change of role. @returns the cookies to set; none without a cookie */
   renewCookie(who: Identified): Promise<string[]>
-  /** Ends all sign-ins of a user. */
-  signOutUser(userId: string): Promise<void>
+  /** The sign-ins of a user, the one that was used last first. */
+  signIns(userId: string): Promise<ListedSignIn[]>
+  /** Ends one of the caller's sign-ins. @returns the cookies to set; null where the caller has none with this id */
+  endSignIn(who: Identified, id: string, head: Head): Promise<string[] | null>
+  /**
+   * Ends all sign-ins of a user, or one of them.
+   * @param options.id the only one that ends
+   * @param options.by who ends them, for the audit log; absent = nothing is logged
+   * @returns whether there was one
+   */
+  signOutUser(userId: string, options?: { id?: string; by?: string }): Promise<boolean>
   /**
    * The entry of a password in the store, to be written in the commit that makes its user.
    * @param of what the user is called by; default nothing is known

@@ -1,7 +1,6 @@
 import type { Identified, User } from '@turnpike/core'
 import { getUser, memoryRateLimiter } from '@turnpike/core'
 import { addressOf, audit, emailId, revocableCache, sha256, unauthenticated } from '@turnpike/core/internal'
-import type { Head } from '@turnpike/http'
 import { requireSameOrigin } from '@turnpike/http'
 import {
   ABSOLUTE_DAYS,
@@ -25,6 +24,8 @@ import { signInAttempts } from './attempts.js'
 import { hostCookie } from './host-cookie.js'
 import type { AuthSession, Identity, SessionIssuer } from './identity.js'
 import { bearer } from './identity.js'
+import { listedSignIns } from './listed-sign-ins.js'
+import { lastUseOf, originOf } from './origin.js'
 import type { PasswordAuthOptions } from './password-auth-options.js'
 import { passwordChecks } from './password-checks.js'
 import { scryptHasher } from './passwords.js'
@@ -134,25 +135,23 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     return known.who
   }
 
-  /** @param head of the request of the user who signs out; absent where it is another consequence */
-  const signOut = async (ended: SignIn[], head?: Head): Promise<void> => {
-    await store.end(ended, head && ((signIn) => log.of('sign-out', signIn, head.ip())))
-    const ids = new Set(ended.map(({ id }) => id))
-    cache.revoke(({ who }) => ids.has(who.signInId))
-  }
-
-  const own = async (who: Identified): Promise<SignIn> => {
-    const signIn = who.signInId === undefined ? undefined : (await store.find(who.signInId))?.value
-    if (!signIn) throw unauthenticated()
-    return signIn
-  }
+  const listed = listedSignIns({
+    store,
+    log,
+    revoke: (which) => cache.revoke(({ who }) => which(who)),
+    endCookie: () => session.set(''),
+    now,
+  })
 
   const sessions: SessionIssuer = {
+    ...listed.sessions,
+
     async signIn({ email, password, cookie = false }, head) {
       if (cookie) requireSameOrigin(head, { baseUrl, trustedOrigins, unknown: true })
       const verified = await checks.verify(email, password, head)
       const logged = (signIn: SignIn) => log.of('sign-in', signIn, head.ip())
-      const made = verified && (await store.create({ ...verified, withCookie: cookie, log: logged }))
+      const made =
+        verified && (await store.create({ ...verified, withCookie: cookie, origin: originOf(head), log: logged }))
       if (!made) throw unauthenticated('Invalid email or password')
       const device = await attempts.succeeded(emailId(email), head)
       return {
@@ -163,9 +162,8 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
 
     async refresh(refreshToken, head) {
       const token = await refreshes.read(refreshToken)
-      const signIn =
-        token &&
-        (await store.refresh(token.signInId, token.counter, (reused) => log.of('sign-in.reuse', reused, head.ip())))
+      const reused = (signIn: SignIn) => log.of('sign-in.reuse', signIn, head.ip())
+      const signIn = token && (await store.refresh(token.signInId, token.counter, reused, lastUseOf(head)))
       const user = signIn && (await userOf(signIn))
       if (user) return sessionOf(signIn, user)
       if (token) cache.revoke(({ who }) => who.signInId === token.signInId)
@@ -176,7 +174,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     },
 
     async current(who, head) {
-      const signIn = await own(who)
+      const signIn = await listed.own(who)
       const user = await userOf(signIn)
       if (!user) throw unauthenticated()
       if (who.via === 'bearer') {
@@ -185,18 +183,9 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
         const exp = tokens.expiryOf(token)
         return { session: accessView({ token, exp }, user, exp - Math.floor(now() / 1_000)), cookies: [] }
       }
-      const cookies = who.via === 'cookie' && (await store.prolong(signIn)) ? [session.set(session.of(head))] : []
+      const cookies =
+        who.via === 'cookie' && (await store.prolong(signIn, lastUseOf(head))) ? [session.set(session.of(head))] : []
       return { session: accessView(await newToken(signIn, user), user, accessTokenS), cookies }
-    },
-
-    async signOut(who, scope, head) {
-      const current = await own(who)
-      if (scope === 'local') await signOut([current], head)
-      else {
-        const all = await store.ofUser(who.userId)
-        await signOut(scope === 'global' ? all : all.filter(({ id }) => id !== current.id), head)
-      }
-      return scope !== 'others' && current.cookie !== undefined ? [session.set('')] : []
     },
 
     async renewCookie(who) {
@@ -205,19 +194,14 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       return value === null ? [] : [session.set(value)]
     },
 
-    async signOutUser(userId) {
-      await signOut(await store.ofUser(userId))
-      cache.revoke(({ who }) => who.userId === userId)
-    },
-
     passwordEntry: (userId, password, of = {}) => passwords.entry(userId, password, { of }),
 
     async changePassword(who, { current, password }, head) {
-      const signIn = await own(who)
+      const signIn = await listed.own(who)
       const user = await userOf(signIn)
       if (!user?.email) throw unauthenticated()
       await checks.change({ ...user, email: user.email }, { current, password }, head)
-      await signOut((await store.ofUser(user.id)).filter(({ id }) => id !== signIn.id))
+      await listed.end((await store.ofUser(user.id)).filter(({ id }) => id !== signIn.id))
       return sessions.renewCookie(who)
     },
 

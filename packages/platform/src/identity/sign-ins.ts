@@ -1,6 +1,7 @@
 import type { Commit, Entry, KV, User } from '@turnpike/core'
 import { sha256, userEntry, uuidv7 } from '@turnpike/core/internal'
 import { randomText } from './base64url.js'
+import type { Origin } from './origin.js'
 
 const DAY_MS = 86_400_000
 
@@ -19,7 +20,12 @@ export type SignIn = {
   created_at: number
   /** SHA-256 of the value of its session cookie; absent = it has none. */
   cookie?: string
-}
+  /** Where it was used last, as far as that prolonged it. Absent as in {@link Origin}. */
+  last_address?: string
+} & Origin
+
+/** What a use that prolongs a sign-in changes besides its times. */
+type LastUse = Pick<SignIn, 'last_address'>
 
 const signInKey = (id: string) => ['sign-in', id]
 const userSignIns = (userId: string) => ['user-sign-ins', userId]
@@ -110,6 +116,7 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
      * Signs a user in, and ends the oldest sign-ins beyond the limit.
      * @param input.user the entry of the user
      * @param input.proof the entry that proved who it is, such as the password's
+     * @param input.origin what made the sign-in, and where; default not known
      * @param input.log what is written with it; default nothing
      * @returns null if the user was deleted or the proof changed meanwhile; nothing is stored then
      */
@@ -117,9 +124,10 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
       user: Entry<User>
       proof: Entry<unknown>
       withCookie: boolean
+      origin?: Origin
       log?: LogEntry
     }): Promise<{ signIn: SignIn; cookie?: string } | null> {
-      const { proof, withCookie, log = async () => [] } = input
+      const { proof, withCookie, origin, log = async () => [] } = input
       const userId = input.user.value.id
       let [user, proven]: [Entry<User> | null, Entry<unknown> | null] = [input.user, proof]
       for (;;) {
@@ -135,6 +143,7 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
           arrived: false,
           used_at: time,
           created_at: time,
+          ...origin,
           ...(cookie && { cookie: cookie.hash }),
         }
         const tooMany = others.slice(0, Math.max(0, others.length - perUser + 1))
@@ -160,9 +169,10 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
      * current one: for a short time, as several tabs refresh at once, and longer while nothing of the answer was used, as that may have been
      * lost. Any other use of an older token shows that two clients have it, and the sign-in ends.
      * @param log is asked where it ends so
+     * @param used what is stored of where the token was used
      * @returns the sign-in with the counter of the new token; null if the sign-in has ended
      */
-    async refresh(id: string, counter: number, log: LogEntry): Promise<SignIn | null> {
+    async refresh(id: string, counter: number, log: LogEntry, used: LastUse = {}): Promise<SignIn | null> {
       for (;;) {
         const entry = await find(id)
         if (!entry || counter > entry.value.counter) return null
@@ -175,7 +185,7 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
           if (await kv.commit({ ...ending([entry]), set })) return null
           continue
         }
-        const next = { ...signIn, counter: counter + 1, refreshed_at: time, arrived: false, used_at: time }
+        const next = { ...signIn, ...used, counter: counter + 1, refreshed_at: time, arrived: false, used_at: time }
         const check = [{ key: signInKey(id), version: entry.version }]
         if (await kv.commit({ check, set: storing(next) })) return next
       }
@@ -191,11 +201,11 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
     },
 
     /** Prolongs a sign-in that is used by cookie; once an hour, so that reads seldom write. @returns whether it did */
-    async prolong(signIn: SignIn): Promise<boolean> {
+    async prolong(signIn: SignIn, used: LastUse = {}): Promise<boolean> {
       if (now() - signIn.used_at < 3_600_000) return false
       const entry = await find(signIn.id)
       if (!entry) return false
-      const next = { ...entry.value, used_at: now() }
+      const next = { ...entry.value, ...used, used_at: now() }
       // Whoever was faster has prolonged it, or ended it.
       return kv.commit({ check: [{ key: signInKey(signIn.id), version: entry.version }], set: storing(next) })
     },

@@ -178,6 +178,19 @@ export function fileOperations(
         () => false,
       )
     },
+    /** Removes all files of a user for good, and gives up the uploads that are under way. @throws the first error, at the end */
+    async removeAll(userId: string): Promise<void> {
+      await forAll(filesOf(kv, userId), (id) =>
+        remove(async () => {
+          const file = await getFile(kv, id)
+          return file && [file]
+        }),
+      )
+      await forAll(
+        looseIds(({ user_id }) => user_id === userId),
+        removeLoose,
+      )
+    },
     /** Lets others have a file that the upload check held back. @throws ApiError 404 */
     release: (userId: string, id: string) =>
       change(userId, id, (file) => {
@@ -220,12 +233,15 @@ export function fileOperations(
      * @returns how many there were
      */
     async verify(olderThanMs = DAY_MS): Promise<number> {
-      const ids = async function* (): AsyncGenerator<string> {
-        for await (const { key, value } of entriesOf<LooseBytes>(kv, ['file-bytes']))
-          if (value.reason === 'deletion' || Date.parse(value.since) <= now() - olderThanMs) yield key[1]!
-      }
-      return forAll(ids(), removeLoose)
+      const isLeft = ({ reason, since }: LooseBytes): boolean =>
+        reason === 'deletion' || Date.parse(since) <= now() - olderThanMs
+      return forAll(looseIds(isLeft), removeLoose)
     },
+  }
+
+  /** The ids of the files whose bytes are loose. */
+  async function* looseIds(which: (loose: LooseBytes) => boolean): AsyncGenerator<string> {
+    for await (const { key, value } of entriesOf<LooseBytes>(kv, ['file-bytes'])) if (which(value)) yield key[1]!
   }
 
   /** A file in the trash since before a time; null where it was restored. */

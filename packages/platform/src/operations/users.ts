@@ -19,6 +19,7 @@ import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { Flag, IdParams, User } from '../schemas.js'
 import { notices } from './notices.js'
+import type { ErasureOperations } from './erasure.js'
 import type { TokenOperations } from './tokens.js'
 import { aliases, elsewhere, elsewhereThanPatch, fieldsOf, NewUser, UserPatch } from './user-bodies.js'
 
@@ -227,16 +228,20 @@ export const usersUpdate = (users: UserOperations) =>
     },
   })
 
-/** DELETE /api/users/{id}: soft (ruling 31). */
-export const usersRemove = (users: UserOperations) =>
+/** DELETE /api/users/{id}: soft (ruling 31); a second time with `permanent` for good. */
+export const usersRemove = (users: UserOperations, erasures: ErasureOperations) =>
   operation({
     id: 'users.remove',
-    summary: 'Deletes a user, who can be restored, and ends their sign-ins and gateway keys.',
+    summary:
+      'Deletes a user, who can be restored, and ends their sign-ins and gateway keys. With `permanent=true`, removes a user who is deleted, and all that is theirs, for good.',
     access: 'admin',
     params: IdParams,
+    query: v.object({ permanent: Flag }),
     errors: [400, 404],
-    async run(caller, { params: { id } }) {
-      if (!(await users.remove(id, { by: caller!.user.id }))) throw notFound('user')
+    async run(caller, { params: { id }, query: { permanent } }) {
+      const act = { by: caller!.user.id }
+      const isRemoved = permanent === 'true' ? await erasures.erase(id, act) : await users.remove(id, act)
+      if (!isRemoved) throw notFound('user')
     },
   })
 
