@@ -40,10 +40,11 @@ async function removeProjects(kv: KV, userId: string): Promise<void> {
   await finishPurges(kv)
 }
 
-/** Failed requests, which the gateway keeps for seven days. */
-async function removeFailedRequests(kv: KV, userId: string): Promise<void> {
-  for await (const { key, value } of entriesOf<{ user_id?: string }>(kv, ['failed-request']))
-    if (value.user_id === userId) await kv.commit({ del: [key] })
+/** What is not stored below its user: failed requests, which the gateway keeps for seven days, and links that set the password. */
+async function removeNaming(kv: KV, userId: string): Promise<void> {
+  for (const kind of ['failed-request', 'link'])
+    for await (const { key, value } of entriesOf<{ user_id?: string }>(kv, [kind]))
+      if (value.user_id === userId) await kv.commit({ del: [key] })
 }
 
 /** Removes users who were deleted, with all that is theirs. */
@@ -61,7 +62,7 @@ export function erasureOperations(
     await eraseSessions(kv, userId)
     await eraseBelow(kv, leftOf(userId))
     await eraseUsageTexts(kv, userId)
-    await removeFailedRequests(kv, userId)
+    await removeNaming(kv, userId)
     await eraseAuditDetails(kv, userId)
   }
 
