@@ -45,6 +45,7 @@ const arrows: Record<string, string[]> = {
     'aws4fetch',
     'ioredis',
     'jiti',
+    'nodemailer',
     'pg',
     'prom-client',
     'unstorage',

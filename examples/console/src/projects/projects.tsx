@@ -91,7 +91,7 @@ function ProjectList() {
         </button>
       }
     >
-      <WaitingForYou projects={projects} />
+      <WaitingForYou projects={pages} />
       <section class="panel project-list" aria-label="Projects">
         <PagedTable
           caption="Projects"

@@ -1,5 +1,6 @@
 import { Ago, Loaded, plural, useData } from '@turnpike/ui'
 import { turnpike } from '../turnpike.js'
+import type { Pages } from '../use-pages.js'
 import type { Project } from './project-form.js'
 import { taskIn, waitingOf } from './task-waiting.js'
 
@@ -7,9 +8,14 @@ import { taskIn, waitingOf } from './task-waiting.js'
 const NAMED = 5
 
 /** What waits for the user in all projects, the oldest first, with links; nothing where nothing waits. */
-export function WaitingForYou({ projects }: { projects: readonly Project[] }) {
-  const data = useData((signal) => turnpike.list('/api/tasks', { query: { status: 'waiting_approval' }, signal }), [])
-  const names = new Map(projects.map(({ id, name }) => [id, name]))
+export function WaitingForYou({ projects }: { projects: Pages<Project> }) {
+  const waiting = useData(
+    (signal) => turnpike.list('/api/tasks', { query: { status: 'waiting_approval' }, signal }),
+    [],
+  )
+  const names = new Map(projects.value?.items.map(({ id, name }) => [id, name]))
+  // With the names of the projects, whose lines may be higher.
+  const data = { ...waiting, value: projects.value && waiting.value, reading: waiting.reading || projects.reading }
   return (
     <Loaded data={data} shape="text">
       {({ items }) => {
