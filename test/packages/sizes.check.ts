@@ -71,7 +71,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   [
     'platform',
     'import createPlatform, passwordAuth',
-    87_500,
+    90_000,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   ['dashboard', '/admin, with script, styles and font', 145_000, dashboard],
@@ -83,16 +83,16 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
     async () => total(await docs(), (path) => path !== '/docs'),
   ],
   ['agent', 'tarball', 30_000, () => tarball('agent')],
-  ['client', 'tarball', 41_000, () => tarball('client')],
+  ['client', 'tarball', 41_500, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
-  ['core', 'tarball', 214_000, () => tarball('core')],
+  ['core', 'tarball', 219_000, () => tarball('core')],
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 219_000, () => tarball('gateway')],
   ['http', 'tarball', 105_000, () => tarball('http')],
-  ['platform', 'tarball', 270_000, () => tarball('platform')],
+  ['platform', 'tarball', 280_000, () => tarball('platform')],
   ['providers', 'tarball', 503_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
-  ['turnpike', 'tarball', 446_000, () => tarball('turnpike')],
+  ['turnpike', 'tarball', 448_000, () => tarball('turnpike')],
 ]
 
 const rows: object[] = []
