@@ -85,7 +85,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['agent', 'tarball', 30_000, () => tarball('agent')],
   ['client', 'tarball', 43_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
-  ['core', 'tarball', 214_000, () => tarball('core')],
+  ['core', 'tarball', 219_000, () => tarball('core')],
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 220_000, () => tarball('gateway')],
   ['http', 'tarball', 105_000, () => tarball('http')],
