@@ -88,7 +88,7 @@ interface FileStores extends WorldStores {
   create(): Promise<{
     storage: string
     env: Record<string, string>
-    /** What is stored of the bytes of files, also what was left behind. */
+    /** What is stored of the bytes of files, also what was left behind, in no order that lasts. */
     pieces?(): Promise<string[]>
   }>
 }
