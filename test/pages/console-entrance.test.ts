@@ -160,7 +160,7 @@ consoleSuite(
       await page.getByRole('button', { name: email, exact: true }).press('Enter')
       const dialog = page.getByRole('dialog', { name: email })
       await inspect('console-invitation')
-      await dialog.getByRole('button', { name: 'Make another link' }).press('Enter')
+      await dialog.getByRole('button', { name: 'Create another link' }).press('Enter')
       await said(`${email} is invited.`)
       const link = linkIn(await smtp.next(email))
       await page.getByRole('button', { name: email, exact: true }).press('Enter')

@@ -35,7 +35,7 @@ function TokenDialog({ of: token, onChange, onClose }: { of: Token; onChange: On
       <Facts
         facts={[
           ['Scopes', <span class="mono">{token.scopes.join(', ')}</span>],
-          ['Made', time(token.created_at)],
+          ['Created', time(token.created_at)],
           ['End', token.expires_at === undefined ? 'never' : time(token.expires_at)],
           ['Id', <span class="mono">{token.id}</span>],
         ]}
@@ -71,7 +71,7 @@ export function Tokens() {
       ),
     },
     { name: 'Scopes', cell: ({ scopes }) => <span class="mono break">{scopes.join(', ')}</span> },
-    { name: 'Made', number: true, cell: ({ created_at }) => <Ago at={created_at} /> },
+    { name: 'Created', number: true, cell: ({ created_at }) => <Ago at={created_at} /> },
     {
       name: 'Ends',
       number: true,

@@ -60,14 +60,14 @@ function InvitationDialog({
           ['Extra projects', extra_projects > 0 && extra_projects],
           ['Message', <Status tone={tone}>{state}</Status>],
           ['Why', mail_error !== undefined && <span class="break">{mail_error}</span>],
-          ['Made', time(created_at)],
+          ['Created', time(created_at)],
           ['End', time(expires_at)],
         ]}
       />
       <ErrorNotice error={again.error ?? revoke.error} />
       <div class="row end">
         <ActionButton action={again} onClick={again.run}>
-          {again.busy ? 'Making…' : 'Make another link'}
+          {again.busy ? 'Creating…' : 'Create another link'}
         </ActionButton>
         <ConfirmButton action={revoke} label="Revoke" busy="Revoking…" title="Revoke the invitation?">
           <p>
@@ -104,7 +104,7 @@ export function Invitations({
     },
     { name: 'Role', cell: ({ role }) => <span class={`badge ${role === 'admin' ? 'accent' : ''}`}>{role}</span> },
     { name: 'Message', cell: ({ mail }) => <Status tone={states[mail][0]}>{states[mail][1]}</Status> },
-    { name: 'Made', number: true, cell: ({ created_at }) => <Ago at={created_at} /> },
+    { name: 'Created', number: true, cell: ({ created_at }) => <Ago at={created_at} /> },
     { name: 'Ends', number: true, cell: ({ expires_at }) => <Ago at={expires_at} /> },
   ]
   return (
