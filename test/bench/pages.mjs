@@ -221,7 +221,7 @@ async function holdStill(page, name) {
   await page.evaluate('longest = shift = 0')
 }
 
-/** A project's board with many tasks, and its conversation while a long answer is streamed, in a window of a width. */
+/** A project's board with many tasks, and the conversation of another one while a long answer is streamed, in a window of a width. */
 async function useConsole(url, project, width) {
   const context = await browser.newContext({ viewport: { width, height: 800 } })
   const page = await context.newPage()
@@ -231,7 +231,7 @@ async function useConsole(url, project, width) {
   await page.getByLabel('Password').fill(ADMIN.password)
   await page.getByLabel('Password').press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor()
-  await page.getByText('Bench').first().waitFor()
+  await page.getByRole('link', { name: 'Bench' }).first().waitFor()
   await sleep(1_000)
   await holdStill(page, `Sign-in and projects, ${width} px`)
   await page.goto(`${url}/console#/projects/${project}`)
@@ -247,7 +247,7 @@ async function useConsole(url, project, width) {
   await page.getByRole('rowheader').first().waitFor()
   await sleep(2_000)
   await holdStill(page, `List of ${flags.tasks} tasks, ${width} px`)
-  await page.goto(`${url}/console#/projects/${project}/conversation`)
+  await page.goto(`${url}/console#/projects/${await makeProject(url, 0)}/conversation`)
   await page.getByRole('textbox', { name: 'Message' }).fill('Tell me everything.')
   await page.getByRole('textbox', { name: 'Message' }).press('Enter')
   await page.getByText('The last word.').last().waitFor({ timeout: 60_000 })
