@@ -121,24 +121,17 @@ export function Conversation({ projectId, agents }: { projectId: string; agents:
       {isOver && <p class="drop-hint">Drop to attach</p>}
       <header>
         <Spend name="Conversation" data={spend} />
-        {all && all.length > 0 && !isWriting.value && (
-          <div class="row">
-            {agents.length > 0 && (
-              <button type="button" class="quiet" onClick={() => propose(true)}>
-                Propose tasks
-              </button>
-            )}
-            <ConfirmButton
-              action={clearing}
-              label="Clear"
-              busy="Clearing…"
-              title="Clear the conversation?"
-              class="quiet"
-            >
-              <p>All messages are removed for good, for the assistant too. What they cost stays in your usage.</p>
-            </ConfirmButton>
-          </div>
-        )}
+        {/* Its room is kept, so that nothing moves when an answer ends. */}
+        <div class={`row ${all && all.length > 0 && !isWriting.value ? '' : 'absent'}`}>
+          {agents.length > 0 && (
+            <button type="button" class="quiet" onClick={() => propose(true)}>
+              Propose tasks
+            </button>
+          )}
+          <ConfirmButton action={clearing} label="Clear" busy="Clearing…" title="Clear the conversation?" class="quiet">
+            <p>All messages are removed for good, for the assistant too. What they cost stays in your usage.</p>
+          </ConfirmButton>
+        </div>
       </header>
       {[reading, readingEarlier, clearing, stopping].map(
         ({ error, run }, i) =>
