@@ -2,13 +2,10 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { endEngines, engines } from '../support/engines.js'
-import { needs } from '../support/needs.js'
-import { thorough } from '../support/scope.js'
 import type { Smtp } from '../support/smtp.js'
 import { linkIn, startSmtp, tokenOf } from '../support/smtp.js'
 import type { World } from './world.js'
-import { PASSWORD, startWorld, unknownId, worldSuite } from './world.js'
+import { pairSuite, PASSWORD, unknownId, worldSuite } from './world.js'
 
 const NEW = 'battery staple'
 const BASE_URL = 'https://ai.example'
@@ -283,22 +280,11 @@ worldSuite(
   env,
 )
 
-const shared = engines.filter(({ name }) => name === 'redis' || (thorough && name === 'postgres'))
-
-describe.each(shared)('forgotten passwords at two processes on $name', ({ needed, create }) => {
-  describe('', needs(...needed), () => {
-    const worlds: World[] = []
-    beforeAll(async () => {
-      const storage = await create()
-      for (let i = 0; i < 2; i++) worlds.push(await startWorld(storage, env))
-    })
-    afterAll(async () => {
-      await Promise.all(worlds.map((world) => world.kill()))
-      await endEngines()
-    })
-
+pairSuite(
+  'forgotten passwords',
+  (pair) => {
     it('threat 121: of several uses of a link at a time, one at each process, one wins', async () => {
-      const [one, other] = worlds as [World, World]
+      const [one, other] = pair()
       const ada = await one.signedIn()
       const token = await newToken(one, ada.email)
       await one.call('gather', 'password', 2)
@@ -311,8 +297,9 @@ describe.each(shared)('forgotten passwords at two processes on $name', ({ needed
         401, 200,
       ])
     })
-  })
-})
+  },
+  env,
+)
 
 worldSuite(
   'forgotten passwords without mail',

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { endEngines, engines } from '../support/engines.js'
-import { needs } from '../support/needs.js'
-import { thorough } from '../support/scope.js'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Smtp } from '../support/smtp.js'
 import { linkIn, startSmtp, tokenOf } from '../support/smtp.js'
 import type { World } from './world.js'
-import { aTime, startWorld, unknownId, uuid, worldSuite } from './world.js'
+import { aTime, pairSuite, unknownId, uuid, worldSuite } from './world.js'
 
 interface Invitation {
   id: string
@@ -215,22 +212,11 @@ worldSuite(
   env,
 )
 
-const shared = engines.filter(({ name }) => name === 'redis' || (thorough && name === 'postgres'))
-
-describe.each(shared)('invitations at two processes on $name', ({ needed, create }) => {
-  describe('', needs(...needed), () => {
-    const worlds: World[] = []
-    beforeAll(async () => {
-      const storage = await create()
-      for (let i = 0; i < 2; i++) worlds.push(await startWorld(storage, env))
-    })
-    afterAll(async () => {
-      await Promise.all(worlds.map((world) => world.kill()))
-      await endEngines()
-    })
-
+pairSuite(
+  'invitations',
+  (pair) => {
     it('threat 121: of an invitation that is accepted at both at a time, one wins', async () => {
-      const [one, other] = worlds as [World, World]
+      const [one, other] = pair()
       const email = newEmail()
       await invite(one, { email })
       const token = tokenOf(linkIn(await smtp.next(email)))
@@ -242,8 +228,9 @@ describe.each(shared)('invitations at two processes on $name', ({ needed, create
       expect(await first).toMatchObject(OVER)
       expect(await usersOf(one, email)).toMatchObject([{ first_name: 'second' }])
     })
-  })
-})
+  },
+  env,
+)
 
 worldSuite(
   'invitations without mail',

@@ -1,13 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { endEngines, engines } from '../support/engines.js'
-import { needs } from '../support/needs.js'
-import { thorough } from '../support/scope.js'
+import { beforeAll, expect, it } from 'vitest'
 import { newProject } from './work.js'
 import type { SignedIn, World } from './world.js'
-import { chat, startWorld } from './world.js'
-
-/** The stores that processes share. Only Redis outside of `npm run test:all`. */
-const stores = engines.filter(({ name }) => name === 'redis' || (thorough && name === 'postgres'))
+import { chat, pairSuite } from './world.js'
 
 const LIMITS = {
   DEVELOPER_KEYS: '5',
@@ -17,35 +11,28 @@ const LIMITS = {
   USER_RATE_LIMIT: '5',
 }
 
-describe.each(stores)('roles and limits of two processes on $name', ({ needed, create }) => {
-  describe('', needs(...needed), () => {
-    const worlds: World[] = []
+pairSuite(
+  'roles and limits',
+  (pair) => {
     let admin: SignedIn
     beforeAll(async () => {
-      const storage = await create()
-      // One after the other: only the first makes the signing keys.
-      for (let i = 0; i < 2; i++) worlds.push(await startWorld(storage, LIMITS))
-      admin = await worlds[0]!.signedIn('admin')
-    })
-    afterAll(async () => {
-      await Promise.all(worlds.map((world) => world.kill()))
-      await endEngines()
+      admin = await pair()[0].signedIn('admin')
     })
     /** The statuses of 12 requests at once, in both processes in turn, how many of each. */
     const statuses = async (act: (world: World) => Promise<{ status: number }>) => {
-      const replies = await Promise.all(Array.from({ length: 12 }, (_, i) => act(worlds[i % 2]!)))
+      const replies = await Promise.all(Array.from({ length: 12 }, (_, i) => act(pair()[i % 2]!)))
       return Object.fromEntries(
         [200, 403, 429].map((status) => [status, replies.filter((reply) => reply.status === status).length]),
       )
     }
 
     it('threat 34: keys of somebody who was demoted, are refused in the other process within 5 seconds', async () => {
-      const [here, there] = worlds as [World, World]
+      const [here, there] = pair()
       const dev = await here.signedIn('developer')
       const { key } = (await here.newKey(dev)).body
       const give = (role: string) => here.ask('PATCH', `/api/users/${dev.id}`, { as: admin, body: { role } })
       const uses = () =>
-        Promise.all(worlds.map(async (world) => (await world.ask('GET', '/v1/models', { as: key! })).status))
+        Promise.all(pair().map(async (world) => (await world.ask('GET', '/v1/models', { as: key! })).status))
       expect(await uses()).toEqual([200, 200])
       expect((await give('user')).status).toBe(200)
       await there.advance(5_000)
@@ -58,17 +45,17 @@ describe.each(stores)('roles and limits of two processes on $name', ({ needed, c
     })
 
     it('threat 75: tokens beyond those of a minute, at once in two processes', async () => {
-      const { key } = (await worlds[0]!.newKey(admin, { name: 'k', tokenLimit: 350 })).body
+      const { key } = (await pair()[0]!.newKey(admin, { name: 'k', tokenLimit: 350 })).body
       let release!: () => void
       const held = new Promise<void>((resolve) => (release = resolve))
       const body = async function* () {
         await held
         yield '{}'
       }
-      for (const world of worlds) world.fault = () => ({ status: 500, headers: {}, body: body() })
+      for (const world of pair()) world.fault = () => ({ status: 500, headers: {}, body: body() })
       const seen: number[] = []
       const send = async (i: number, max_tokens: number) => {
-        const { status } = await worlds[i % 2]!.ask('POST', '/v1/chat/completions', {
+        const { status } = await pair()[i % 2]!.ask('POST', '/v1/chat/completions', {
           as: key!,
           body: { ...chat, max_tokens },
         })
@@ -80,28 +67,28 @@ describe.each(stores)('roles and limits of two processes on $name', ({ needed, c
       } finally {
         release()
         await Promise.all(all)
-        for (const world of worlds) world.fault = undefined
+        for (const world of pair()) world.fault = undefined
       }
       // What failed was given back, in both.
       expect(seen.slice(9)).toEqual([502, 502, 502])
       await expect
         .poll(
           async () =>
-            (await worlds[1]!.ask('POST', '/v1/chat/completions', { as: key!, body: { ...chat, max_tokens: 340 } }))
+            (await pair()[1]!.ask('POST', '/v1/chat/completions', { as: key!, body: { ...chat, max_tokens: 340 } }))
               .status,
         )
         .toBe(200)
     })
 
     it('threat 35: limits that users raise themselves, at once in two processes', async () => {
-      const dev = await worlds[0]!.signedIn('developer')
-      const { id } = await newProject(worlds[0]!, dev)
+      const dev = await pair()[0]!.signedIn('developer')
+      const { id } = await newProject(pair()[0]!, dev)
       const five = { 200: 5, 403: 7, 429: 0 }
-      const { key } = (await worlds[0]!.newKey(dev)).body
+      const { key } = (await pair()[0]!.newKey(dev)).body
       expect(await statuses((world) => world.newKey(dev))).toEqual({ 200: 4, 403: 8, 429: 0 })
-      const [other] = (await worlds[0]!.ask<{ id: string }[]>('GET', '/api/keys', { as: dev })).body
-      await worlds[0]!.ask('DELETE', `/api/keys/${other!.id}`, { as: dev })
-      const keys = [key!, (await worlds[0]!.newKey(dev)).body.key!]
+      const [other] = (await pair()[0]!.ask<{ id: string }[]>('GET', '/api/keys', { as: dev })).body
+      await pair()[0]!.ask('DELETE', `/api/keys/${other!.id}`, { as: dev })
+      const keys = [key!, (await pair()[0]!.newKey(dev)).body.key!]
       let used = 0
       const use = (world: World) => world.ask('GET', '/v1/models', { as: keys[used++ % 3 === 0 ? 1 : 0]! })
       expect(await statuses(use)).toEqual({ 200: 8, 403: 0, 429: 4 })
@@ -111,7 +98,8 @@ describe.each(stores)('roles and limits of two processes on $name', ({ needed, c
       const say = { as: dev, body: { text: 'Hi' }, headers: { accept: 'text/event-stream' } }
       const path = `/api/projects/${id}/conversation/messages`
       expect(await statuses((world) => world.ask('POST', path, say))).toEqual({ 200: 5, 403: 0, 429: 7 })
-      expect(await worlds[1]!.call('verify')).toEqual([])
+      expect(await pair()[1]!.call('verify')).toEqual([])
     })
-  })
-})
+  },
+  LIMITS,
+)

@@ -1,25 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { endEngines, engines } from '../support/engines.js'
-import { needs } from '../support/needs.js'
-import { thorough } from '../support/scope.js'
+import { expect, it } from 'vitest'
 import type { AuthSession, World } from './world.js'
-import { PASSWORD, startWorld } from './world.js'
-
-const shared = engines.filter(({ name }) => name === 'redis' || (thorough && name === 'postgres'))
+import { pairSuite, PASSWORD } from './world.js'
 
 /** Two processes on one store, which has the clock of the failures. */
-describe.each(shared)('sign-ins at two processes on $name', ({ needed, create }) => {
-  describe('', needs(...needed), () => {
-    const worlds: World[] = []
-    beforeAll(async () => {
-      const storage = await create()
-      for (let i = 0; i < 2; i++) worlds.push(await startWorld(storage, { TRUSTED_HOPS: '1' }))
-    })
-    afterAll(async () => {
-      await Promise.all(worlds.map((world) => world.kill()))
-      await endEngines()
-    })
-    const world = (i: number): World => worlds[i % 2]!
+pairSuite(
+  'sign-ins',
+  (pair) => {
+    const world = (i: number): World => pair()[i % 2]!
     const signIn = async (at: number, email: string, from: string, password: string, cookie = ''): Promise<number> => {
       const headers = { 'x-forwarded-for': from, cookie }
       return (await world(at).ask('POST', '/api/auth', { body: { email, password }, headers })).status
@@ -66,5 +53,6 @@ describe.each(shared)('sign-ins at two processes on $name', ({ needed, create })
       expect(await account(1, again.access_token)).toBe(200)
       expect((await refresh(0, again.refresh_token)).status).toBe(200)
     })
-  })
-})
+  },
+  { TRUSTED_HOPS: '1' },
+)

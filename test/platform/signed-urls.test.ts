@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { endEngines } from '../support/engines.js'
-import { needs, programs } from '../support/needs.js'
+import { expect, it, onTestFinished } from 'vitest'
 import type { UserFile } from './files.js'
 import { download, fileStore, filesSuite, listed, upload } from './files.js'
 import type { SignedIn, World } from './world.js'
-import { startWorld } from './world.js'
+import { pairSuite } from './world.js'
 
 const statusOf = async (url: string): Promise<number> => (await download(url)).status
 const change = async (world: World, as: SignedIn, id: string, isPublic: boolean): Promise<UserFile> =>
@@ -56,26 +54,20 @@ filesSuite('threat 39: a signed URL that outlives what its owner did', (world) =
   })
 })
 
-const redis = fileStore('redis')
-describe('threat 39: a signed URL, at two processes', needs(programs.redis), () => {
-  const worlds: World[] = []
-  beforeAll(async () => {
-    const { storage, env } = await redis.create()
-    for (let i = 0; i < 2; i++) worlds.push(await startWorld(storage, env))
-  })
-  afterAll(async () => {
-    await Promise.all(worlds.map((world) => world.kill()))
-    await endEngines()
-  })
-
-  it('ends in both at once', async () => {
-    const [one, other] = worlds as [World, World]
-    const as = await one.signedIn()
-    const { id, url } = (await upload(one, as, 'mine')).body
-    const elsewhere = (at: string): string => at.replace(one.url, other.url)
-    expect(await statusOf(elsewhere(url))).toBe(200)
-    await change(one, as, id, true)
-    const hidden = await change(one, as, id, false)
-    expect([await statusOf(elsewhere(url)), await statusOf(elsewhere(hidden.url))]).toEqual([403, 200])
-  })
-})
+pairSuite(
+  'threat 39: a signed URL',
+  (pair) => {
+    it('ends in both at once', async () => {
+      const [one, other] = pair()
+      const as = await one.signedIn()
+      const { id, url } = (await upload(one, as, 'mine')).body
+      const elsewhere = (at: string): string => at.replace(one.url, other.url)
+      expect(await statusOf(elsewhere(url))).toBe(200)
+      await change(one, as, id, true)
+      const hidden = await change(one, as, id, false)
+      expect([await statusOf(elsewhere(url)), await statusOf(elsewhere(hidden.url))]).toEqual([403, 200])
+    })
+  },
+  {},
+  [fileStore('redis')],
+)

@@ -135,3 +135,30 @@ export function worldSuite(
     })
   })
 }
+
+/**
+ * Tests of two processes on one store: on Redis and, in `npm run test:all`, on PostgreSQL.
+ * @param env further environment of server.mjs
+ * @param on default {@link stores} that two processes can open
+ */
+export function pairSuite(
+  name: string,
+  suite: (pair: () => [World, World]) => void,
+  env: Record<string, string> = {},
+  on: WorldStores[] = withoutFiles.filter(({ name }) => name === 'redis' || (thorough && name === 'postgres')),
+): void {
+  describe.each(on)(`${name} at two processes on $name`, ({ needed, create }) => {
+    describe('', needs(...needed), () => {
+      const worlds: World[] = []
+      beforeAll(async () => {
+        const made = await create()
+        for (let i = 0; i < 2; i++) worlds.push(await startWorld(made.storage, { ...made.env, ...env }))
+      })
+      afterAll(async () => {
+        await Promise.all(worlds.map((world) => world.kill()))
+        await endEngines()
+      })
+      suite(() => worlds as [World, World])
+    })
+  })
+}

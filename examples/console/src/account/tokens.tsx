@@ -14,6 +14,7 @@ import {
   useAction,
   useChanges,
   useNew,
+  RowLink,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { ShownOnce } from '../shown-once.js'
@@ -64,11 +65,7 @@ export function Tokens() {
   const columns: Column<Token>[] = [
     {
       name: 'Name',
-      cell: ({ id, name }) => (
-        <button type="button" class="link row-link" onClick={() => open(id)}>
-          {name}
-        </button>
-      ),
+      cell: ({ id, name }) => <RowLink open={() => open(id)}>{name}</RowLink>,
     },
     { name: 'Scopes', cell: ({ scopes }) => <span class="mono break">{scopes.join(', ')}</span> },
     { name: 'Created', number: true, cell: ({ created_at }) => <Ago at={created_at} /> },

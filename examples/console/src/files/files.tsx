@@ -12,6 +12,7 @@ import {
   setQuery,
   useChanges,
   useData,
+  RowLink,
 } from '@turnpike/ui'
 import { useEffect, useRef } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
@@ -52,9 +53,7 @@ function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: n
       name: 'Name',
       cell: (file) => (
         <>
-          <button type="button" class="link row-link" onClick={() => open(file.id)}>
-            {file.display_name}
-          </button>
+          <RowLink open={() => open(file.id)}>{file.display_name}</RowLink>
           {uploaded.value.some(({ id }) => id === file.id) && <span class="badge accent new">new</span>}
         </>
       ),

@@ -20,6 +20,7 @@ import {
   usd,
   useAction,
   useSave,
+  RowLink,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
@@ -101,11 +102,7 @@ export function EndUsers({ of: key }: { of: Key }) {
   const columns: Column<EndUser>[] = [
     {
       name: 'End user',
-      cell: ({ id }) => (
-        <button type="button" class="link row-link" onClick={() => open(id)}>
-          {id}
-        </button>
-      ),
+      cell: ({ id }) => <RowLink open={() => open(id)}>{id}</RowLink>,
     },
     { name: 'Requests', number: true, cell: ({ requests }) => count(requests) },
     { name: 'Cost', number: true, cell: ({ cost_usd }) => usd(cost_usd) },

@@ -15,6 +15,7 @@ import {
   useChanges,
   useData,
   useNew,
+  RowLink,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
@@ -49,9 +50,7 @@ export function Keys() {
       name: 'Name',
       cell: ({ id, name, key_end: end }) => (
         <>
-          <button type="button" class="link row-link" onClick={() => open(id)}>
-            {name}
-          </button>
+          <RowLink open={() => open(id)}>{name}</RowLink>
           {end !== undefined && <p class="small muted mono">…{end}</p>}
         </>
       ),

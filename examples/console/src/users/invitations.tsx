@@ -11,6 +11,7 @@ import {
   Status,
   time,
   useAction,
+  RowLink,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
@@ -96,11 +97,7 @@ export function Invitations({
   const columns: Column<Invitation>[] = [
     {
       name: 'E-mail',
-      cell: ({ id, email }) => (
-        <button type="button" class="link row-link" onClick={() => open(id)}>
-          {email}
-        </button>
-      ),
+      cell: ({ id, email }) => <RowLink open={() => open(id)}>{email}</RowLink>,
     },
     { name: 'Role', cell: ({ role }) => <span class={`badge ${role === 'admin' ? 'accent' : ''}`}>{role}</span> },
     { name: 'Message', cell: ({ mail }) => <Status tone={states[mail][0]}>{states[mail][1]}</Status> },

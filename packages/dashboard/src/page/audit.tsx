@@ -19,6 +19,7 @@ import {
   Table,
   time,
   useData,
+  RowLink,
 } from '@turnpike/ui'
 import type { AuditEntry, Key, UsageRow } from './answers.js'
 import { read } from './api.js'
@@ -74,9 +75,7 @@ const columnsOf = (names: Map<string, string>): Column<AuditEntry>[] => [
     name: 'What',
     cell: ({ id, action }) => (
       <>
-        <button type="button" class="link row-link" onClick={() => setQuery({ id })}>
-          {actionName(action)}
-        </button>
+        <RowLink open={() => setQuery({ id })}>{actionName(action)}</RowLink>
         {isRefusal(action) && <Status tone="warn">refused</Status>}
       </>
     ),

@@ -1,4 +1,4 @@
-import { Empty, Loaded, Page, Panel, plural, route, setQuery, Status, useChanges, useData } from '@turnpike/ui'
+import { Empty, Loaded, Page, Panel, plural, route, setQuery, Status, useChanges, useData, RowLink } from '@turnpike/ui'
 import { useEffect, useState } from 'preact/hooks'
 import type { Group, PricingAnswer } from './answers.js'
 import { read } from './api.js'
@@ -25,9 +25,9 @@ function GroupItem({ of: group }: { of: Group }) {
   return (
     <li class="item group">
       <div>
-        <button type="button" class="link row-link name" onClick={() => setQuery({ name })}>
+        <RowLink class="name" open={() => setQuery({ name })}>
           {name}
-        </button>
+        </RowLink>
         <p class="small muted">{source === 'store' ? 'added here' : 'in the configuration'}</p>
       </div>
       <div>

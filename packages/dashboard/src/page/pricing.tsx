@@ -17,6 +17,7 @@ import {
   useChanges,
   useData,
   words,
+  RowLink,
 } from '@turnpike/ui'
 import { useEffect, useState } from 'preact/hooks'
 import type { Price, PricedModel, PricingAnswer } from './answers.js'
@@ -40,9 +41,7 @@ const columns: Column<PricedModel>[] = [
     name: 'Model',
     cell: (model) => (
       <>
-        <button type="button" class="link row-link" onClick={() => setQuery({ model: nameOf(model) })}>
-          {model.id}
-        </button>{' '}
+        <RowLink open={() => setQuery({ model: nameOf(model) })}>{model.id}</RowLink>{' '}
         {model.source === 'store' && <span class="badge accent">own price</span>}
         {!model.priced && <span class="badge amber">no price</span>}
         {model.tiers.map((tier) => (

@@ -14,6 +14,7 @@ import {
   useChanges,
   useData,
   useNew,
+  RowLink,
 } from '@turnpike/ui'
 import { useEffect } from 'preact/hooks'
 import { AddProvider } from './add-provider.js'
@@ -66,9 +67,9 @@ function ProviderItem({ of: row, types, onDone }: { of: Row; types: readonly Pro
   return (
     <li class="item">
       <div>
-        <button type="button" class="link row-link name" onClick={() => setQuery({ id: row.key })}>
+        <RowLink class="name" open={() => setQuery({ id: row.key })}>
           {id}
-        </button>
+        </RowLink>
         <p class="small muted break">{parts.join(' · ')}</p>
       </div>
       <div>

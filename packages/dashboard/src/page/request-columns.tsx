@@ -1,5 +1,5 @@
 import type { Column } from '@turnpike/ui'
-import { count, duration, NONE, numberColumn, setQuery, Status, time, usd, words } from '@turnpike/ui'
+import { count, duration, NONE, numberColumn, setQuery, Status, time, usd, words, RowLink } from '@turnpike/ui'
 import type { RequestEvent } from './answers.js'
 import type { Names } from './names.js'
 import { resultOf } from './outcomes.js'
@@ -40,9 +40,9 @@ export const requestColumns = (names: Names): Column<RequestEvent>[] => [
     name: 'Time',
     sort: ({ time }) => time,
     cell: (event) => (
-      <button type="button" class="link nowrap row-link" onClick={() => setQuery({ id: event.request_id })}>
+      <RowLink class="nowrap" open={() => setQuery({ id: event.request_id })}>
         {time(event.time)}
-      </button>
+      </RowLink>
     ),
   },
   { name: 'Result', cell: (event) => <ResultStatus event={event} />, sort: (event) => event.status },

@@ -16,6 +16,7 @@ import {
   time,
   useAction,
   useData,
+  RowLink,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import type { BalancerAnswer, Choice, PricingAnswer, ProvidersAnswer, Simulated } from './answers.js'
@@ -187,9 +188,9 @@ export function Routing() {
     {
       name: 'Time',
       cell: (one) => (
-        <button type="button" class="link nowrap row-link" onClick={() => setQuery({ choice: choiceKey(one) })}>
+        <RowLink class="nowrap" open={() => setQuery({ choice: choiceKey(one) })}>
           {time(one.time)}
-        </button>
+        </RowLink>
       ),
     },
     { name: 'Model', cell: ({ model }) => model },

@@ -25,6 +25,21 @@ export const numberColumn = <Row, Value extends number | null | undefined>(
   format: (value: Value) => string,
 ): Column<Row> => ({ name, number: true, cell: (row) => format(of(row)), sort: (row) => of(row) ?? -1 })
 
+/** The button of a row, which the whole row presses. @param class further classes; default none */
+export const RowLink = ({
+  class: more = '',
+  open,
+  children,
+}: {
+  class?: string
+  open: () => void
+  children: ComponentChildren
+}) => (
+  <button type="button" class={`link row-link ${more}`} onClick={open}>
+    {children}
+  </button>
+)
+
 /** From how many rows on the table scrolls by itself, below its head, and only rows in view are drawn. */
 const [SCROLLS, MANY] = [25, 200]
 /** From how many columns on a row is a card on a phone. */
