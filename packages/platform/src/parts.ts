@@ -3,6 +3,7 @@ import type { SessionIssuer } from './identity/identity.js'
 import type { LinkPage } from './link-page.js'
 import type { Post } from './mail/post.js'
 import type { PlanLimits } from './operations/balances.js'
+import type { Notices } from './operations/notices.js'
 import type { SignUpPolicy } from './operations/sign-up.js'
 import type { SelfRole } from './operations/users.js'
 import type { TaskPolicy } from './operations/tasks.js'
@@ -21,6 +22,7 @@ export interface Parts {
   rateLimiter: RateLimiter
   post: Post
   links: LinkPage
+  told: Notices
   signUp: SignUpPolicy
   balancePolicy: BalancePolicy
   planLimits: PlanLimits

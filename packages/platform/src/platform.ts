@@ -35,6 +35,7 @@ import { erasureOperations } from './operations/erasure.js'
 import { keyOperations } from './operations/keys.js'
 import { invitationOperations } from './operations/invitations.js'
 import { linkOperations } from './operations/links.js'
+import { notices } from './operations/notices.js'
 import { projectOperations } from './operations/projects.js'
 import { resultOperations } from './operations/results.js'
 import { sessionOperations } from './operations/sessions.js'
@@ -191,14 +192,18 @@ export function createPlatform(options: PlatformOptions): Platform {
   const { sessions } = identity
   const planLimits = { ...PLAN_LIMITS, ...options.planLimits }
   const count = requestCount(rateLimiter, { ...API_RATE_LIMITS, ...options.apiRateLimits }, now)
+  const mailing = {
+    post: post(options.mail, options.onError),
+    links: linkPage({ page: options.linkPage, baseUrl }, options.mail !== undefined),
+  }
   const parts: Parts = {
     kv,
     keys: gateway?.keys ?? gatewayKeys(kv, { now }),
     ledger: gateway?.ledger ?? usageLedger(kv, { now }),
     sessions,
     rateLimiter,
-    post: post(options.mail, options.onError),
-    links: linkPage({ page: options.linkPage, baseUrl }, options.mail !== undefined),
+    ...mailing,
+    told: notices({ kv, now, ...mailing }),
     signUp: signUpPolicy(options.signUp ?? SIGN_UP, options.signUpDomains, options.mail !== undefined),
     balancePolicy: options.balancePolicy ?? BALANCE_POLICY,
     planLimits,

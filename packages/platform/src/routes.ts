@@ -18,7 +18,6 @@ import { keysCreate, keysList, keysRevoke, keysRotate, keysUpdate, keysUsage } f
 import { invitationsCreate, invitationsList, invitationsRevoke } from './operations/invitations.js'
 import { forgotten, linkLook, linkUse, signInOptions, signUp, usersPasswordLink } from './operations/link-routes.js'
 import { endUsersList, endUsersRemove, endUsersUpdate } from './operations/end-users.js'
-import { notices } from './operations/notices.js'
 import { accountPassword, usersPassword } from './operations/passwords.js'
 import { projectsCreate, projectsGet, projectsList, projectsRemove, projectsUpdate } from './operations/projects.js'
 import { resultsGet, resultsList } from './operations/results.js'
@@ -45,9 +44,8 @@ export function platformRoutes(
     files,
     bodyLimit,
     checkSite,
-    post,
-    links: linkPage,
-  }: Pick<Parts, 'kv' | 'now' | 'sessions' | 'teams' | 'post' | 'links'> & {
+    told,
+  }: Pick<Parts, 'kv' | 'now' | 'sessions' | 'teams' | 'told'> & {
     files: FilesOptions | undefined
     bodyLimit: number
     checkSite: CheckSite
@@ -72,12 +70,7 @@ export function platformRoutes(
           route('POST', '/api/auth/sign-up', signUp(links, checkSite), { ...gone, ...small }),
           route('POST', '/api/auth/link', linkLook(links), { ...ours, ...small }),
           route('PUT', '/api/auth/link', linkUse(links, checkSite), { ...ours, ...small }),
-          route(
-            'PUT',
-            '/api/account/password',
-            accountPassword(sessions, notices({ kv, post, links: linkPage, now })),
-            gone,
-          ),
+          route('PUT', '/api/account/password', accountPassword(sessions, told), gone),
           route('PUT', '/api/users/{id}/password', usersPassword(users), gone),
           route('POST', '/api/users/{id}/password-link', usersPasswordLink(links), ours),
           route('POST', '/api/invitations', invitationsCreate(invitations), ours),

@@ -38,8 +38,8 @@ export async function openMail({ mail = {}, server, platform }: Config): Promise
   if (server.baseUrl === undefined && platform.linkPage === undefined)
     throw new ConfigError(['mail needs server.baseUrl (BASE_URL), which links in messages begin with'])
   if ('send' in mail) return mail
-  const { url, from } = mail
+  const { url = '', from } = mail
   if (from === undefined) throw new ConfigError(['mail.url (SMTP_URL) needs mail.from (MAIL_FROM)'])
-  const open = (): Promise<Mailer> => smtpMailer({ url: url!, from })
-  return openByPrefix('SMTP_URL', url!, { 'smtp://': open, 'smtps://': open })
+  const open = (): Promise<Mailer> => smtpMailer({ url, from })
+  return openByPrefix('SMTP_URL', url, { 'smtp://': open, 'smtps://': open })
 }

@@ -29,7 +29,7 @@ export function listedSignIns({ store, log, revoke, endCookie, now }: Options) {
   const end = async (ended: SignIn[], logged?: Parameters<typeof store.end>[1]): Promise<void> => {
     await store.end(ended, logged)
     const ids = new Set(ended.map(({ id }) => id))
-    revoke(({ signInId }) => ids.has(signInId!))
+    revoke(({ signInId }) => signInId !== undefined && ids.has(signInId))
   }
   const signedOut = (head: Head) => (signIn: SignIn) => log.of('sign-out', signIn, head.ip())
 

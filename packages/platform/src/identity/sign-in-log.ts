@@ -6,6 +6,9 @@ import type { SignIn } from './sign-ins.js'
 /** Who fails to sign in, and on what: an e-mail that nobody has may be a password. */
 const UNKNOWN = 'unknown'
 
+/** When an entry of the audit log expires that anybody can make. */
+export const logEnd = (now: number): number => now + SIGN_IN_LOG_DAYS * 86_400_000
+
 /**
  * The audit log's entries of sign-ins, sign-outs and failures. They expire, and a minute has so many of them at most, so that nobody fills
  * the store.
@@ -13,7 +16,7 @@ const UNKNOWN = 'unknown'
 export function signInLog(kv: KV, limiter: RateLimiter, now: () => number) {
   const entry = (action: string, by: string, target: string, detail?: string): NonNullable<Commit['set']> => {
     const time = now()
-    return audit(action, target, { by, now: time, detail, expiresAt: time + SIGN_IN_LOG_DAYS * 86_400_000 })
+    return audit(action, target, { by, now: time, detail, expiresAt: logEnd(time) })
   }
 
   return {

@@ -1,5 +1,5 @@
 import { audit } from '@turnpike/core/internal'
-import { SIGN_IN_LOG_DAYS } from '../conventions.js'
+import { logEnd } from '../identity/sign-in-log.js'
 import type { Parts } from '../parts.js'
 import type { MailText } from './layout.js'
 
@@ -12,6 +12,6 @@ export async function sendNoted(
 ): Promise<void> {
   const { mail_error: detail } = await post.send(to, text)
   if (detail === undefined) return
-  const expiresAt = now() + SIGN_IN_LOG_DAYS * 86_400_000
-  await kv.commit({ set: audit('mail.fail', target, { by: 'mail', now: now(), detail, expiresAt }) })
+  const time = now()
+  await kv.commit({ set: audit('mail.fail', target, { by: 'mail', now: time, detail, expiresAt: logEnd(time) }) })
 }

@@ -6,10 +6,8 @@ import { operation } from '../operation.js'
 import { Link, SentLink, SignInOptions } from '../schemas-people.js'
 import { IdParams } from '../schemas.js'
 import type { CheckSite } from './auth.js'
-import { Password } from './auth.js'
+import { Password, SignIn } from './auth.js'
 import type { LinkOperations } from './links.js'
-
-const EmailOnly = v.object({ email: v.pipe(v.string(), v.minLength(1), v.maxLength(254)) })
 
 const Token = v.pipe(v.string(), v.minLength(1), v.maxLength(100))
 
@@ -29,7 +27,7 @@ export const forgotten = (links: LinkOperations, checkSite: CheckSite) =>
     id: 'auth.forgotten',
     summary: 'Sends a link by which a password is set; the answer is the same whether anybody has the e-mail or not.',
     access: 'open',
-    body: EmailOnly,
+    body: v.pick(SignIn, ['email']),
     example: { email: 'ada@example.org' },
     errors: [403, 429],
     async run(_, { body: { email } }, call) {

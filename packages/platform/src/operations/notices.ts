@@ -19,3 +19,5 @@ export function notices({ kv, post, links, now }: Pick<Parts, 'kv' | 'post' | 'l
     },
   }
 }
+
+export type Notices = ReturnType<typeof notices>

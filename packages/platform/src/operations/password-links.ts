@@ -2,18 +2,18 @@ import type { Act, User } from '@turnpike/core'
 import { findUserByEmail, getUser } from '@turnpike/core'
 import { addressOf, audit, emailId, invalid, userEntry } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
-import { LINK_MINUTES, SIGN_IN_LOG_DAYS } from '../conventions.js'
+import { LINK_MINUTES } from '../conventions.js'
 import type { PasswordLink } from '../entities/links.js'
 import { findLink, newLink } from '../entities/links.js'
 import { linkIsOver } from '../errors.js'
 import type { SessionIssuer } from '../identity/identity.js'
+import { logEnd } from '../identity/sign-in-log.js'
 import { passwordKey } from '../identity/stored-passwords.js'
 import type { MailText } from '../mail/layout.js'
 import { sendNoted } from '../mail/noted.js'
 import type { Delivery } from '../mail/post.js'
 import { passwordLink } from '../mail/texts/password-link.js'
 import type { Parts } from '../parts.js'
-import { notices } from './notices.js'
 
 /** A link that was sent or, where it was not, is to be handed on. */
 export interface SentLink extends Delivery {
@@ -25,9 +25,7 @@ export interface SentLink extends Delivery {
 type Reachable = User & { email: string }
 
 /** Links by which users set their password. @param sessions where they sign in by it */
-export function passwordLinks({ kv, post, links, now }: Parts, sessions: SessionIssuer) {
-  const told = notices({ kv, post, links, now })
-
+export function passwordLinks({ kv, post, links, told, now }: Parts, sessions: SessionIssuer) {
   /** The version of a user's password; null where there is none. */
   const proofOf = async (userId: string): Promise<string | null> => (await kv.get(passwordKey(userId)))?.version ?? null
 
@@ -61,8 +59,7 @@ export function passwordLinks({ kv, post, links, now }: Parts, sessions: Session
       const proof = user && (await proofOf(user.id))
       // Without a password, somebody signs in elsewhere, or is meant not to.
       if (!user?.email || proof === null) return
-      const expiresAt = now() + SIGN_IN_LOG_DAYS * 86_400_000
-      const act = { by: 'unknown', detail: addressOf(head.ip()), expiresAt }
+      const act = { by: 'unknown', detail: addressOf(head.ip()), expiresAt: logEnd(now()) }
       const { url } = await store({ ...user, email: user.email }, proof, act)
       await sendNoted({ kv, post, now }, user.email, textOf(url, true), user.id)
     },

@@ -4,11 +4,11 @@ import type { SessionIssuer } from '../identity/identity.js'
 import { operation } from '../operation.js'
 import { IdParams } from '../schemas.js'
 import { Password } from './auth.js'
-import type { notices } from './notices.js'
+import type { Notices } from './notices.js'
 import type { UserOperations } from './users.js'
 
 /** PUT /api/account/password */
-export const accountPassword = (sessions: SessionIssuer, told: ReturnType<typeof notices>) =>
+export const accountPassword = (sessions: SessionIssuer, told: Notices) =>
   operation({
     id: 'account.setPassword',
     summary: "Changes the caller's password and ends the other sign-ins.",

@@ -18,7 +18,6 @@ import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { Flag, IdParams, User } from '../schemas.js'
-import { notices } from './notices.js'
 import type { ErasureOperations } from './erasure.js'
 import type { TokenOperations } from './tokens.js'
 import { aliases, elsewhere, elsewhereThanPatch, fieldsOf, NewUser, UserPatch } from './user-bodies.js'
@@ -35,9 +34,10 @@ export type UserInput = Partial<UserFields> & {
 export type SelfRole = Exclude<Role, 'admin'>
 
 /** What can be done with users, without HTTP. */
-export function userOperations(parts: Parts, tokens: TokenOperations) {
-  const { kv, keys, ledger, sessions, selfRole, logged, now } = parts
-  const told = notices(parts)
+export function userOperations(
+  { kv, keys, ledger, sessions, selfRole, logged, told, now }: Parts,
+  tokens: TokenOperations,
+) {
   /** Ends what a user has open: the sign-ins, gateway keys and tokens. */
   const revoke = async (id: string, act: Act): Promise<void> => {
     await sessions?.signOutUser(id)
