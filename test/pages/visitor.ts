@@ -64,10 +64,13 @@ export async function visit(browser: Browser, url: string, { theme, size }: Look
   await context.addInitScript(`addEventListener('securitypolicyviolation', (event) => {
     console.error('CSP: ' + event.violatedDirective + ' ' + event.blockedURI)
   })
+  const box = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join()
   new PerformanceObserver((list) => {
-    for (const { value, hadRecentInput, sources } of list.getEntries())
-      if (!hadRecentInput && value > ${MOST_SHIFT})
-        console.error('A layout shift of ' + value.toFixed(3) + ' by ' + sources.map(({ node, previousRect: a, currentRect: b }) => (node?.cloneNode().outerHTML ?? '') + [a.x,a.y,a.width,a.height].map(Math.round) + ' to ' + [b.x,b.y,b.width,b.height].map(Math.round)).join(' ') + ' at ' + location.href)
+    for (const { value, hadRecentInput, sources } of list.getEntries()) {
+      if (hadRecentInput || value <= ${MOST_SHIFT}) continue
+      const moved = sources.map(({ node, previousRect, currentRect }) => [node?.cloneNode().outerHTML, box(previousRect), 'to', box(currentRect)].join(' '))
+      console.error('A layout shift of ' + value.toFixed(3) + ' by ' + moved.join(' ') + ' at ' + location.href)
+    }
   }).observe({ type: 'layout-shift' })`)
   const { origin } = new URL(url)
   context.on('request', (request) => {

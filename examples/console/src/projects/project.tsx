@@ -85,7 +85,7 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
   return (
     <Page
       title={project.value?.name ?? 'Project'}
-      look={part === '' ? 'board-page' : ''}
+      class={part === '' ? 'board-page' : ''}
       trail={[
         ['Projects', linkTo('/projects')],
         ...(project.value && part !== '' ? [[project.value.name, linkTo(`/projects/${id}`)] as const] : []),

@@ -21,6 +21,7 @@ import type { RequestEvent } from './answers.js'
 import { FilterChips, FilterMenu, filterOf, fields, finderOf, userOf } from './filters.js'
 import { connection, followRequests, missed, requests } from './live.js'
 import { useNames } from './names.js'
+import type { Older } from './older.js'
 import { useOlder } from './older.js'
 import { resultOf, results } from './outcomes.js'
 import { requestColumns } from './request-columns.js'
@@ -52,6 +53,24 @@ const Connection = ({ paused }: { paused: boolean }) => {
     <Status tone="warn">connecting</Status>
   )
 }
+
+/** Below the rows: whether there are older ones, and the button that loads them. */
+const LoadOlder = ({ older: { reading, more, load } }: { older: Older }) => (
+  <footer class="spread body small muted">
+    <span>
+      {reading
+        ? 'Reading older requests…'
+        : more
+          ? 'Failed requests are kept for seven days, others with their usage.'
+          : 'These are all.'}
+    </span>
+    {more && (
+      <button type="button" aria-disabled={reading} onClick={load}>
+        Load older
+      </button>
+    )}
+  </footer>
+)
 
 export function Requests() {
   useEffect(followRequests, [])
@@ -149,13 +168,7 @@ export function Requests() {
         <FilterChips names={names} />
       </div>
       <Panel title={plural(shown.length, 'request')}>
-        {shown.length === 0 && isFilling ? (
-          <Skeleton shape="rows" />
-        ) : shown.length === 0 ? (
-          <Empty title={all.length === 0 ? 'No request yet' : 'No request matches'}>
-            <p>{all.length === 0 ? 'Requests appear here as they end.' : 'Remove a filter, or load older requests.'}</p>
-          </Empty>
-        ) : (
+        {shown.length > 0 ? (
           <Table
             caption="Requests, newest first"
             columns={columns}
@@ -165,23 +178,14 @@ export function Requests() {
             oneLine
             order={order}
           />
+        ) : isFilling ? (
+          <Skeleton shape="rows" />
+        ) : (
+          <Empty title={all.length === 0 ? 'No request yet' : 'No request matches'}>
+            <p>{all.length === 0 ? 'Requests appear here as they end.' : 'Remove a filter, or load older requests.'}</p>
+          </Empty>
         )}
-        {!isFilling && (
-          <footer class="spread body small muted">
-            <span>
-              {older.reading
-                ? 'Reading older requests…'
-                : older.more
-                  ? 'Failed requests are kept for seven days, others with their usage.'
-                  : 'These are all.'}
-            </span>
-            {older.more && (
-              <button type="button" aria-disabled={older.reading} onClick={older.load}>
-                Load older
-              </button>
-            )}
-          </footer>
-        )}
+        {!isFilling && <LoadOlder older={older} />}
       </Panel>
       <ErrorNotice error={older.error} again={older.load} />
       {missed.value > 0 && <p class="small muted">{count(missed.value)} requests ended too fast to be shown.</p>}

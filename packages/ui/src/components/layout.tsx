@@ -21,15 +21,15 @@ let opened = false
 /**
  * One page: its title, which gets the focus when the page is opened by a link, and what can be done.
  * @param trail the names and links of what the page is in, the outermost first; default none
- * @param look a further class; default none
+ * @param class further classes; default none
  */
 export function Page({
   title,
   trail,
-  look = '',
+  class: more = '',
   actions,
   children,
-}: Titled & { trail?: readonly (readonly [name: string, link: string])[]; look?: string }) {
+}: Titled & { trail?: readonly (readonly [name: string, link: string])[]; class?: string }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useTitle(title, 0)
   useEffect(() => {
@@ -37,7 +37,7 @@ export function Page({
     opened = true
   }, [])
   return (
-    <div class={`page ${look}`}>
+    <div class={`page ${more}`}>
       <div class="page-head">
         {trail && (
           <nav class="trail small" aria-label="Breadcrumb">
