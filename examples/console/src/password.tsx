@@ -3,7 +3,7 @@ import { ActionButton, ErrorNotice, Field, Folded, Form, Notice, Panel, useActio
 import { useState } from 'preact/hooks'
 import type { User } from './turnpike.js'
 import { account, turnpike } from './turnpike.js'
-import { LinkToHandOn } from './users/link-to-hand-on.js'
+import { LinkToHandOn } from './link-to-hand-on.js'
 
 /** A password as it was typed, with the spaces around it. */
 export const passwordIn = (fields: FormData, name: string): string => fields.get(name) as string

@@ -1,4 +1,4 @@
-import { Entrance, Field, Form, linkTo, Page, textOf, useAction } from '@turnpike/ui'
+import { Entrance, Form, linkTo, Page, SignInFields, textOf, useAction } from '@turnpike/ui'
 import { signIn } from '../turnpike.js'
 import { useOptions } from './options.js'
 
@@ -32,12 +32,7 @@ export function SignIn() {
     <Entrance name="Turnpike" error={signingIn.error}>
       <Page title="Sign in">
         <Form action={signingIn} label="Sign in">
-          <Field label="E-mail">
-            {(ids) => <input {...ids} name="email" type="email" autocomplete="username" required />}
-          </Field>
-          <Field label="Password">
-            {(ids) => <input {...ids} name="password" type="password" autocomplete="current-password" required />}
-          </Field>
+          <SignInFields />
         </Form>
         <OtherWays />
       </Page>

@@ -17,12 +17,12 @@ import {
   useNew,
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
+import { LinkToHandOn } from '../link-to-hand-on.js'
 import type { User } from '../turnpike.js'
 import { fullName, turnpike } from '../turnpike.js'
 import { PagedTable, useAgain, usePages } from '../use-pages.js'
 import { Invitations } from './invitations.js'
 import { Invite } from './invite.js'
-import { LinkToHandOn } from './link-to-hand-on.js'
 import { NewUser } from './new-user.js'
 import { UserDrawer } from './user-drawer.js'
 

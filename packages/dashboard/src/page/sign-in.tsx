@@ -1,4 +1,4 @@
-import { Entrance, Field, Form, Notice, Segmented, textOf, useAction, useData } from '@turnpike/ui'
+import { Entrance, Field, Form, Notice, Segmented, SignInFields, textOf, useAction, useData } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { emailOf, hasSession, refused, signIn, signInByToken } from './api.js'
 
@@ -48,14 +48,7 @@ export function SignIn() {
           onChange={setBy}
         />
         {by === 'password' ? (
-          <>
-            <Field label="E-mail">
-              {(ids) => <input {...ids} name="email" type="email" autocomplete="username" required />}
-            </Field>
-            <Field label="Password">
-              {(ids) => <input {...ids} name="password" type="password" autocomplete="current-password" required />}
-            </Field>
-          </>
+          <SignInFields />
         ) : (
           <Field label="Gateway key or ADMIN_TOKEN" hint="Kept for this tab only, until it is closed.">
             {(ids) => <input {...ids} name="token" type="password" autocomplete="off" required />}

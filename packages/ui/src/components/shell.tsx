@@ -8,7 +8,7 @@ import { MARK } from '../mark.js'
 import { goTo, linkTo, route } from '../route.js'
 import { useShortcut } from '../shortcuts.js'
 import { useTitle } from '../title.js'
-import { ThemeButton } from './controls.js'
+import { Field, ThemeButton } from './controls.js'
 import { Dialog } from './dialog.js'
 import { Icon } from './icon.js'
 import { ShortcutList } from './shortcut-list.js'
@@ -164,3 +164,15 @@ export function Entrance({ name, error, children }: { name: string; error: unkno
     </main>
   )
 }
+
+/** The fields by which people sign in: `email` and `password`. */
+export const SignInFields = () => (
+  <>
+    <Field label="E-mail">
+      {(ids) => <input {...ids} name="email" type="email" autocomplete="username" required />}
+    </Field>
+    <Field label="Password">
+      {(ids) => <input {...ids} name="password" type="password" autocomplete="current-password" required />}
+    </Field>
+  </>
+)
