@@ -228,7 +228,7 @@ it('#55 returns a signature with its call, and sends Gemini 3 a replacement for 
   await expectSent(history('gemini-2.5-flash', {}, {}), sent({}, {}))
 })
 
-// Ruling 24: the gateway fetches nothing unless its option remoteContent says so, so that there is no redirect to follow.
+// The gateway fetches nothing unless its option remoteContent says so, so that there is no redirect to follow.
 it('#56 refuses an https image and fetches nothing by default', async () => {
   const fetch = vi.spyOn(globalThis, 'fetch')
   const image = (url: string) => ({

@@ -107,7 +107,7 @@ const expected: Record<string, number[]> = {
   'GET /api/openapi.json': [200, 200, 200, 200, 200, 200, 200, 200, 200],
 }
 
-/** Statuses of the gateway's routes for an access token in place of a gateway key: of a developer and of an administrator (ruling 30). */
+/** Statuses of the gateway's routes for an access token in place of a gateway key: of a developer and of an administrator. */
 const onGateway: Record<string, [developer: number, admin: number]> = {
   'POST /v1/chat/completions': [401, 401],
   'POST /v1/embeddings': [401, 401],

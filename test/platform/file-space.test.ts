@@ -138,7 +138,7 @@ filesSuite(
 
 filesSuite('large files', (world) => {
   const MB = 1_000_000
-  /** What is tried of them in `npm test` is a tenth; how much memory they take is in the bench (ruling 38). */
+  /** What is tried of them in `npm test` is a tenth; how much memory they take is in the bench. */
   const size = thorough ? 200 : 20
 
   it('#190 pass without being kept in memory', { timeout: 120_000 }, async () => {

@@ -10,7 +10,7 @@ import { sample } from '../support/scope.js'
 import type { Reply, SignedIn, World, WorldStores } from './world.js'
 import { worldSuite } from './world.js'
 
-/** spec.md, "UserFile". */
+/** A file as the API shows it. */
 export interface UserFile {
   id: string
   display_name: string

@@ -7,7 +7,7 @@ interface User {
   granted_role?: string
 }
 
-/** Ruling 58: what users can make of themselves, and what becomes of their keys. */
+/** What users can make of themselves, and what becomes of their keys. */
 function roleSuite(world: () => World) {
   const ask: World['ask'] = (...request) => world().ask(...request)
   let root: SignedIn

@@ -6,7 +6,7 @@ import { unknownId, worldSuite } from './world.js'
 
 const agentsOf: Record<string, number> = { 'software-development': 3, 'content-creation': 3, research: 3, custom: 1 }
 
-/** Ruling 34: what the plan and the extras of the balance allow; and the teams, whose agents count. */
+/** What the plan and the extras of the balance allow; and the teams, whose agents count. */
 worldSuite(
   'plans and teams',
   (world) => {

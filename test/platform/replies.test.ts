@@ -26,7 +26,7 @@ const chunk = (content: string, finish_reason: string | null = null) => ({
   choices: [{ index: 0, delta: { role: 'assistant', content }, finish_reason }],
 })
 
-/** Replies in conversations: spec.md, "Events", and docs/conventions.md. */
+/** Replies in conversations. */
 worldSuite('replies', (world) => {
   const ask: World['ask'] = (...request) => world().ask(...request)
   const newProject = async (as: SignedIn): Promise<string> =>

@@ -198,7 +198,7 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
       const answers = [await read(ADMIN_ID, key), await read(other.id, key), await read(other.id, server.key)]
       expect(answers.map(({ status }) => status)).toEqual([200, 404, 200])
     }
-    // A key without such limits is an administrator's (ruling 30).
+    // A key without such limits is an administrator's.
     const { key: full } = await made({})
     expect((await fetch(`${server.url}/admin/keys`, { headers: bearer(full) })).status).toBe(200)
   })

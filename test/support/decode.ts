@@ -14,13 +14,13 @@ export const chunk = (delta: object, finish_reason: string | null = null, more: 
 export const finish = (reason = 'stop') => chunk({}, reason)
 export const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
 
-/** Fails on a chunk that is not as spec.md has it. */
+/** Fails on a chunk that is not as documented. */
 export const checkChunk = (chunk: object): void => void v.parse(ChatChunk, chunk)
 
 /** Fails on a request that the gateway would refuse. */
 export const checkRequest = (request: object): void => void v.parse(ChatCompletionRequest, request)
 
-/** Fails on a whole answer that is not as spec.md has it. */
+/** Fails on a whole answer that is not as documented. */
 export const checkCompletion = (answer: object): void => void v.parse(ChatCompletion, answer)
 
 /** The events of one upstream read: values that are sent as JSON, and texts that are sent as they are. */

@@ -1,6 +1,6 @@
-/** Values that spec.md leaves open. Above each is the sentence of spec.md that it completes, where there is one. */
+/** Values that are conventions, used by more than one package. */
 
-/** "Allowed values of the `type` and `code` fields of the gateway error body: not shown." */
+/** Values of `type` and `code` in the body of an error. */
 export const errorCodes = {
   invalid_request_error: [
     'invalid_json',
@@ -25,82 +25,82 @@ export type ErrorType = keyof typeof errorCodes
 /** The `code` of a gateway error; the closed list is {@link errorCodes}. */
 export type ErrorCode = (typeof errorCodes)[ErrorType][number]
 
-/** "Default rate_limit value … not shown": requests per minute of a key made without one. */
+/** Requests per minute of a key made without one. */
 export const DEFAULT_RATE_LIMIT = 60
 
-/** Not shown: gateway keys of a user that are not revoked, by the role, and requests a minute of each and of all together. */
+/** Gateway keys of a user that are not revoked, by the role, and requests a minute of each and of all together. */
 export const KEY_LIMITS = { developer: { keys: 20, rateLimit: 600 }, admin: { keys: 1_000, rateLimit: 1_000_000 } }
 
-/** "gw-<key>": what the value of a gateway key begins with. */
+/** What the value of a gateway key begins with. */
 export const KEY_PREFIX = 'gw-'
-/** Not shown: what the tokens of programs begin with. */
+/** What the tokens of programs begin with. */
 export const TOKEN_PREFIX = 'tpt-'
 
-/** "gw-<key>": the part after the prefix is not specified; it is 32 random bytes in base64url. */
+/** After the prefix come 32 random bytes in base64url. */
 export const KEY_BYTES = 32
 
-/** Not shown: milliseconds for which a rotated key stays valid. */
+/** Milliseconds for which a rotated key stays valid. */
 export const KEY_OVERLAP_MS = 86_400_000
 
-/** Ruling 31: a revocation in another process takes effect within 5 s. Milliseconds for which what was verified stays in memory. */
+/** Milliseconds for which what was verified stays in memory: a revocation in another process takes effect within 5 s. */
 export const VERIFIED_MS = 4_000
 
-/** Not shown: entries of a page of a list where no `limit` is given. */
+/** Entries of a page of a list where no `limit` is given. */
 export const PAGE_SIZE = 100
 
-/** Not shown: entries of a page of a list at most. */
+/** Entries of a page of a list at most. */
 export const MAX_PAGE_SIZE = 500
 
-/** Not shown: bytes of values, as JSON, with which a page of a list is full, however few entries it has. */
+/** Bytes of values, as JSON, with which a page of a list is full, however few entries it has. */
 export const PAGE_BYTES = 2 * 1024 * 1024
 
-/** Not shown: characters of the id of a user at most, because it is a part of storage keys. Longer ids of models are cut. */
+/** Characters of the id of a user at most, because it is a part of storage keys. Longer ids of models are cut. */
 export const ID_LENGTH = 200
 
-/** Not shown: characters of the id of an end user at most: a `user` of a request. */
+/** Characters of the id of an end user at most: a `user` of a request. */
 export const END_USER_LENGTH = 128
 
-/** Not shown: end users of a key at most. */
+/** End users of a key at most. */
 export const MOST_END_USERS = 10_000
 
-/** Not shown: upstream calls that one request makes at a time. */
+/** Upstream calls that one request makes at a time. */
 export const CALLS_AT_ONCE = 8
 
-/** "messages (array of ChatMessage)": at most, which is not shown. Models of a million tokens have room for a hundred tokens in each. */
+/** Messages of a request at most. Models of a million tokens have room for a hundred tokens in each. */
 export const MAX_MESSAGES = 10_000
 
-/** Not shown: parts of a message at most. */
+/** Parts of a message at most. */
 export const MAX_PARTS = 10_000
 
-/** "tools (array of ToolDefinition)": at most, which is not shown. OpenAI documents 128, other servers take more. */
+/** Tools of a request at most. OpenAI documents 128, other servers take more. */
 export const MAX_TOOLS = 4_096
 
-/** Not shown: tool calls of a message at most. */
+/** Tool calls of a message at most. */
 export const MAX_TOOL_CALLS = 4_096
 
-/** Not shown: milliseconds for which a hold that its request did not end is remembered, longer than any request or commit takes. */
+/** Milliseconds for which a hold that its request did not end is remembered, longer than any request or commit takes. */
 export const HOLD_END_MS = 30 * 86_400_000
 
-/** Not shown: milliseconds between two loads of live prices. */
+/** Milliseconds between two loads of live prices. */
 export const PRICES_MS = 6 * 60 * 60 * 1000
 
-/** Not shown: characters of an error's message, which may repeat what the caller sent. */
+/** Characters of an error's message, which may repeat what the caller sent. */
 export const MESSAGE_LENGTH = 1_000
 
-/** Not shown: deepest nesting of arrays and objects in a JSON body, and in the JSON of its strings, such as the arguments of tool calls. */
+/** Deepest nesting of arrays and objects in a JSON body, and in the JSON of its strings, such as the arguments of tool calls. */
 export const JSON_DEPTH = 128
 
 /**
- * Not shown: values of a JSON body or string, counted as its commas and opening brackets. The largest request that OpenAI takes has 300,000
+ * Values of a JSON body or string, counted as its commas and opening brackets. The largest request that OpenAI takes has 300,000
  * tokens to embed, each a number; millions of empty objects would take seconds.
  */
 export const JSON_VALUES = 400_000
 
-/** Not shown: fields of all objects of a JSON body or string. Names that all differ cost ten times as much as other values. */
+/** Fields of all objects of a JSON body or string. Names that all differ cost ten times as much as other values. */
 export const JSON_FIELDS = 100_000
 
-/** Not shown: seconds for Retry-After where the store cannot be used. */
+/** Seconds for Retry-After where the store cannot be used. */
 export const STORAGE_RETRY_AFTER_S = 2
 
-/** Not shown: entries of a store in memory and on a log, such as a folder, from which its `health()` warns. It is made for up to a million. */
+/** Entries of a store in memory and on a log, such as a folder, from which its `health()` warns. It is made for up to a million. */
 export const MANY_ENTRIES = 250_000

@@ -17,7 +17,7 @@ export function follow(signal: Signal): { controller: AbortController; dispose()
 
 /**
  * The error of a request that needs several calls: it was accepted if one of them may have been, because a retry would pay for that twice
- * (ruling 16), and has used what they used.
+ * and has used what they used.
  * @param errors of the calls that failed or were aborted, the first one first
  * @param done the usage of each call that was answered
  */

@@ -46,7 +46,7 @@ export function allowedTargets(router: Router, caller: UserCaller, targets: Targ
   return allowed
 }
 
-/** Whether a caller has a limit on models or money. What is limited must not depend on fields that the gateway does not know (ruling 59). */
+/** Whether a caller has a limit on models or money. What is limited must not depend on fields that the gateway does not know. */
 export const isLimited = ({ key, user }: UserCaller, balancePolicy: BalancePolicy): boolean =>
   hasLimits(key) || user.budget !== undefined || balancePolicy === 'enforce'
 

@@ -120,7 +120,7 @@ export function refuseOver({ ok, retryAfter }: RateLimit, message: string): void
 
 /**
  * Finds the caller of a request and counts the request against the key, and against all keys of its owner together, so that more keys are
- * no more requests (ruling 17: authenticate, limit, parse).
+ * no more requests (authenticate, limit, parse).
  * @param options.authenticateAdmin called on routes that administrators may call, if the request has no valid gateway key
  */
 export function callerOf(

@@ -31,7 +31,7 @@ function tooLong({ message, failure: { context } }: UpstreamError): string {
   return `This model's maximum context length is ${limit}. Please reduce the length of the messages. The provider says: ${message}`
 }
 
-/** The error that the caller gets for a failed upstream call (ruling 14). */
+/** The error that the caller gets for a failed upstream call. */
 function describeUpstream(error: UpstreamError): ApiError {
   const { kind, status, caller, accepted, code, refused, retryAfter, encoding, cause } = error.failure
   // The answer came, and the gateway had no memory for it.
@@ -56,7 +56,7 @@ function describeUpstream(error: UpstreamError): ApiError {
     encoding === undefined ? message : `The upstream provider used an unknown content encoding: ${scrub(encoding)}`
   return new ApiError(502, 'upstream_error', words, {
     code: word,
-    // Ruling 16: clients must not retry a request that was accepted, because it would be billed twice.
+    // Clients must not retry a request that was accepted, because it would be billed twice.
     shouldRetry: accepted ? false : undefined,
     retryAfter,
     cause: error,

@@ -78,7 +78,7 @@ const message = {
 
 const definition = { ...cached, name: plain, description: plain, parameters: anything, strict: plain } as const
 
-/** The fields of POST /v1/chat/completions: spec.md's, ours, and those of OpenAI's reference (November 2026). */
+/** The fields of POST /v1/chat/completions: those of our documents and of OpenAI's reference (November 2026). */
 export const chatFields: Fields = {
   model: plain,
   messages: message,
@@ -213,7 +213,7 @@ function kept(value: unknown, fields: Fields, path: string, drop: (path: string)
 /**
  * The request of a caller: as it is for one without limits, and for others without the fields that neither our schemas nor the provider's
  * reference have, at any depth. Where the upstream passes requests on to others, such fields choose another model, account or address, or
- * cost extra (ruling 59).
+ * cost extra.
  * @param notes receives a note for each field that is dropped, by its path without indexes: `messages.content.cost`
  */
 export function permitted<T extends object>(

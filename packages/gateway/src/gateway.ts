@@ -102,7 +102,7 @@ export interface GatewayOptions
   betweenEventsMs?: number
   /**
    * Milliseconds without the first event of an upstream's stream after which the answer begins with a comment (`: ping`, then again after each
-   * `heartbeatMs`), so that load balancers do not cut it. What fails later is an event under 200, in place of a status. Default: never (ruling 54).
+   * `heartbeatMs`), so that load balancers do not cut it. What fails later is an event under 200, in place of a status. Default: never.
    */
   earlyPingMs?: number
   /** The embedding model of the platform's documents, and its dimensions where a request gives none; default {@link EMBEDDING}. */

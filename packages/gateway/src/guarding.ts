@@ -291,7 +291,7 @@ export class Guarding<T extends Task = Task> {
       this.call.log({ guard: guard.name })
       const isTold = ApiError.is(cause) || StorageError.is(cause)
       const error = toApiError(isTold ? cause : new Error(`The guard ${guard.name} failed`, { cause }))
-      // What the upstream has answered is paid: the clients of OpenAI must not send it again (ruling 16).
+      // What the upstream has answered is paid: the clients of OpenAI must not send it again.
       throw this.#isPaid ? notAgain(error) : error
     }
   }

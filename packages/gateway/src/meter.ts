@@ -22,7 +22,7 @@ export const metered = (usage: Usage, accuracy: Used['accuracy'], tier?: string)
 })
 
 /**
- * The usage of an answer that the upstream did not report: a token for four bytes of what was said, which are characters in English (ruling 28).
+ * The usage of an answer that the upstream did not report: a token for four bytes of what was said, which are characters in English.
  * @param prompts how many calls were made with the prompt
  */
 function estimate(request: ChatCompletionRequest, prompts: number, completionBytes: number): Usage {

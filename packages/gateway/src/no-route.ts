@@ -6,7 +6,7 @@ const none = 'The gateway does not offer this: use the provider’s own API.'
 /** What stands before the name of a resource in the addresses of vendors and proxies. */
 const base = /^(?:\/(?:v\d(?:alpha|beta)?\d?|openai|api))*\//i
 
-/** What to use in place of resources of vendors that the gateway does not have (ruling 43), by how they begin. */
+/** What to use in place of resources of vendors that the gateway does not have, by how they begin. */
 const instead: [resource: RegExp, hint: string][] = [
   [/^(deployments|engines)\/.*completions$/i, `${chat} The model is a field of the body.`],
   [/^(deployments|engines)\/.*embeddings$/i, 'Use POST /v1/embeddings. The model is a field of the body.'],

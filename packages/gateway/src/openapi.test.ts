@@ -5,7 +5,7 @@ import { gatewayDocument, openapi } from './openapi.js'
 import { prometheus } from './prometheus.js'
 import { requestEvents } from './request-events.js'
 
-/** The endpoints that spec.md shows. */
+/** The endpoints of the contract, which are no conventions. */
 const shown = [
   'POST /v1/chat/completions',
   'POST /v1/embeddings',
@@ -121,7 +121,7 @@ describe('the document of a gateway', () => {
     ])
     expect(own('UserUsageSummary')).toEqual(['next'])
     expect(own('Error')).toEqual([])
-    // spec.md: "fields not shown".
+    // Its fields are a convention.
     for (const name of [
       'ContentPartAudio',
       'ContentPartVideo',

@@ -53,7 +53,7 @@ const [SystemMessage, DeveloperMessage, UserMessage, AssistantMessage, ToolMessa
 const [TextPart, ImagePart, AudioPart, VideoPart, DocumentPart, RefusalPart] = ContentPart.options
 const [FunctionTool, CustomTool] = ToolDefinition.options
 
-/** Schemas by their names in spec.md. */
+/** Schemas by their names in the OpenAPI document. */
 const components = {
   ChatCompletionRequest: shown(
     ChatCompletionRequest,

@@ -49,7 +49,7 @@ export function servedTier(
 export const isPriced = ({ prices, provider, model }: Target, tier: string): boolean =>
   cheaper.includes(tier) || prices?.price(provider.id, model, tier) !== undefined
 
-/** The rates of a request; those of a tier without a price are the standard ones (ruling 57). */
+/** The rates of a request; those of a tier without a price are the standard ones. */
 export function ratesOf({ price, prices, provider, model }: Target, units: Units, tier: string | undefined): Rates {
   const rates = price ? ratesFor(price, units) : {}
   if (tier === undefined || !price) return rates

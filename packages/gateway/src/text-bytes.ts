@@ -12,7 +12,7 @@ export function utf8Bytes(text: string): number {
 /** Bytes of the JSON of a value; 0 for undefined. */
 export const jsonBytes = (value: unknown): number => (value === undefined ? 0 : utf8Bytes(JSON.stringify(value)))
 
-/** Bytes of text per token that are expected: those of English, and about those of other languages (ruling 28). */
+/** Bytes of text per token that are expected: those of English, and about those of other languages. */
 const TYPICAL = 4
 /** The fewest bytes per token that are reckoned with: those of rare words, codes and emoji (docs/decisions/034). */
 const FEWEST = 2

@@ -37,7 +37,7 @@ const spentOf = (error: unknown): Usage | undefined => (UpstreamError.is(error) 
 
 /**
  * Whether a call that failed before its first event is charged: its upstream bills it, or may bill it though it reported nothing, because the
- * call was stopped, for a client that left or under a limit. Other such failures cost nothing (ruling 28).
+ * call was stopped, for a client that left or under a limit. Other such failures cost nothing.
  */
 const isCharged = ({ watch, attempts, hold }: UpstreamRequest, error: unknown): boolean =>
   isBilled(error) || (attempts > 0 && watch.stop !== undefined && (watch.disconnected || hold !== undefined))

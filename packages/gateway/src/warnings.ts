@@ -15,7 +15,7 @@ const list = (fields: string[]): string => {
   return [...named, ...(more > 0 ? [`+${more}`] : [])].join(',')
 }
 
-/** The value of the header `x-gateway-warnings` (ruling 19): `dropped=seed,logit_bias; clamped=temperature`. */
+/** The value of the header `x-gateway-warnings`: `dropped=seed,logit_bias; clamped=temperature`. */
 export function warnings(notes: Note[]): string {
   const parts: string[] = []
   for (const action of actions) {

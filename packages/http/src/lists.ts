@@ -86,7 +86,7 @@ type ListQuery = PageOptions & { [filter: string]: string | number | undefined }
 /** Whether a query asks for a page of a list, and not for the whole. */
 export const asksForPage = ({ limit, after }: ListQuery): boolean => limit !== undefined || after !== undefined
 
-/** Sets the header `Link: <?…>; rel="next"` with the query of the next page, if there is one (ruling 48). */
+/** Sets the header `Link: <?…>; rel="next"` with the query of the next page, if there is one. */
 export function linkNext(query: ListQuery, call: Call, next: string | undefined): void {
   if (next === undefined) return
   const link = new URLSearchParams()

@@ -172,7 +172,7 @@ export interface Route<Actor = unknown, Access extends string = string> {
   operation: Operation<Actor, Access>
   /** Status of a successful answer; default 200. */
   status: number
-  /** True where spec.md does not show the route and it is our own. */
+  /** True where the route is a convention. */
   convention: boolean
   /** Largest JSON body in bytes; default the handler's. */
   bodyLimit?: number

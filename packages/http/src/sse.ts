@@ -37,7 +37,7 @@ export interface EventStream<Batch = unknown> {
 }
 
 /**
- * The body of a stream: a chunk per batch, then `[DONE]` or an error event instead of it (ruling 12: without an `event:` line), and a
+ * The body of a stream: a chunk per batch, then `[DONE]` or an error event instead of it (without an `event:` line), and a
  * comment line after each `heartbeatMs` without a chunk.
  * Written without generators and without a race against a timer, because each of them costs as much per chunk as everything else.
  */

@@ -218,7 +218,7 @@ const entryOf = <Entry>(entries: Readonly<Record<string, Entry>>, id: string): E
 
 /**
  * The newest known version of a model's line; where the line is unknown, the newest chat model of its provider. Undefined where the model is
- * older than that (ruling 53).
+ * older than that.
  */
 function newestOf(provider: string, id: string): ModelFacts | undefined {
   const known = Object.keys(catalogue).filter((one) => one.startsWith(`${provider}/`))

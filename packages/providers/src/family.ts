@@ -31,7 +31,7 @@ export interface FamilyOptions {
   baseURL?: string | undefined
   /**
    * Its models, each by its id or with what is known of it, or `live`: those that the upstream lists (`GET /models`), at most 2,000. Default the built-in
-   * catalogue at the vendor's own address, `live` at any other (ruling 51). Other ids can be requested as well (docs/routing.md).
+   * catalogue at the vendor's own address, `live` at any other. Other ids can be requested as well (docs/routing.md).
    * @example ['gpt-4o-mini', { id: 'llama-3.3-70b', price: { input: 0.2, output: 0.4 }, contextWindow: 131_072 }]
    */
   models?: readonly (string | OwnModel)[] | 'live'

@@ -59,7 +59,7 @@ const probes: Record<string, object> = {
 const strongest: Fidelity[] = ['dropped', 'clamped', 'emulated']
 
 /**
- * How a model's provider treats each field, determined by a preview of one request per field (ruling 20).
+ * How a model's provider treats each field, determined by a preview of one request per field.
  * It is the source of the table in docs/providers.md and of `GET /v1/models/{model}`.
  */
 export function fidelityOf(chat: NonNullable<Provider['chat']>, model: string): Record<string, Fidelity> {

@@ -100,7 +100,7 @@ export function endOf(reason: unknown): End {
 }
 
 /**
- * Maps a finish reason to one of the four of spec.md, or to the error that it is. The caller makes `stop` and `tool_calls` consistent with the calls.
+ * Maps a finish reason to one of the four of the Chat Completions API, or to the error that it is. The caller makes `stop` and `tool_calls` consistent with the calls.
  * @param usable whether the answer can be used whatever became of a tool call
  */
 export function toFinishReason(provider: string, reason: unknown, usable = false): FinishReason | UpstreamError {

@@ -2,7 +2,7 @@ import type { UpstreamFailure } from '@turnpike/core'
 import { errorObject } from './error-text.js'
 import { refusesParameter } from './parameter-wordings.js'
 
-/** What an upstream refused before it accepted anything, so that another one may take the request (ruling 52). */
+/** What an upstream refused before it accepted anything, so that another one may take the request. */
 type Refused = UpstreamFailure['refused']
 
 /** Codes of a model that is not there, or not for this account: OpenAI, Azure, Together, Groq, Volcengine, GLM. */

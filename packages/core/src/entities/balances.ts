@@ -5,7 +5,7 @@ import type { Fields } from '../ledger/totals.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
 
-/** Tokens of one credit (spec.md, UserBalance: "1 unit = 1,000 tokens"). */
+/** Tokens of one credit. */
 const TOKENS_PER_CREDIT = 1_000
 
 /**
@@ -29,7 +29,7 @@ export type StoredBalance = {
   updated_at: string
 }
 
-/** spec.md, "UserBalance". `id` and the times are null for a user whose balance was never changed. */
+/** The balance of a user. `id` and the times are null for a user whose balance was never changed. */
 export type Balance = {
   id: string | null
   user_id: string

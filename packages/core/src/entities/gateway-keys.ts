@@ -20,7 +20,7 @@ import type { EndUserRules, EndUsers } from './end-users.js'
 import { endUsers, firstIdOf } from './end-users.js'
 import { getUser } from './users.js'
 
-/** A gateway key as stored under `gwkey/<id>`: spec.md's GatewayKey without the key value, of which only the SHA-256 and the end are stored. */
+/** A gateway key as stored under `gwkey/<id>`: a GatewayKey without the key value, of which only the SHA-256 and the end are stored. */
 export type GatewayKey = {
   id: string
   name: string

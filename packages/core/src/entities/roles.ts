@@ -1,13 +1,13 @@
 import type { User } from './users.js'
 
-/** The roles of spec.md, "User (platform)", each of which may do what the one before it may. */
+/** The roles, each of which may do what the one before it may. */
 export const ROLES = ['user', 'developer', 'admin'] as const
 /** One of {@link ROLES}. */
 export type Role = (typeof ROLES)[number]
 
 export const higherRole = (one: Role, other: Role): Role => (ROLES.indexOf(one) > ROLES.indexOf(other) ? one : other)
 
-/** The highest role that a user may take without an administrator (ruling 58): the granted one, or what the operator lets everybody be. */
+/** The highest role that a user may take without an administrator: the granted one, or what the operator lets everybody be. */
 export const highestOwnRole = ({ role, granted_role = role }: User, selfRole: Role): Role =>
   higherRole(granted_role, selfRole)
 

@@ -18,7 +18,7 @@ type StoredSession = {
   created_at: string
 }
 
-/** spec.md, "Session": the stored session and its usage so far. */
+/** The stored session and its usage so far. */
 export type Session = StoredSession & {
   prompt_tokens: number
   completion_tokens: number

@@ -1,4 +1,4 @@
-/** The audio shapes of spec.md ("Endpoints"). Loose: fields that spec.md does not name are passed through. */
+/** The shapes of audio. Loose: fields that the schemas do not name are passed through. */
 import * as v from 'valibot'
 
 const MAX_CHARACTERS = 4_096
@@ -10,11 +10,11 @@ const characters = (text: string): number => {
   return n
 }
 
-/** `response_format` of POST /v1/audio/speech (spec.md). */
+/** `response_format` of POST /v1/audio/speech. */
 export const SpeechFormat = v.picklist(['mp3', 'opus', 'aac', 'flac', 'wav'])
 export type SpeechFormat = v.InferOutput<typeof SpeechFormat>
 
-/** The body of POST /v1/audio/speech (spec.md). */
+/** The body of POST /v1/audio/speech. */
 export const SpeechRequest = v.looseObject({
   input: v.pipe(
     v.string(),
@@ -33,7 +33,7 @@ export const SpeechRequest = v.looseObject({
 })
 export type SpeechRequest = v.InferOutput<typeof SpeechRequest>
 
-/** `response_format` of POST /v1/audio/transcriptions (spec.md). */
+/** `response_format` of POST /v1/audio/transcriptions. */
 export const TranscriptionFormat = v.picklist(['json', 'text', 'srt', 'vtt'])
 export type TranscriptionFormat = v.InferOutput<typeof TranscriptionFormat>
 
@@ -47,6 +47,6 @@ export const TranscriptionFields = v.looseObject({
 })
 export type TranscriptionFields = v.InferOutput<typeof TranscriptionFields>
 
-/** The response of POST /v1/audio/transcriptions (spec.md). */
+/** The response of POST /v1/audio/transcriptions. */
 export const TranscriptionResponse = v.looseObject({ text: v.string() })
 export type TranscriptionResponse = v.InferOutput<typeof TranscriptionResponse>

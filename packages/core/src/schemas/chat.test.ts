@@ -85,14 +85,14 @@ describe('a chat request', () => {
     expect(refusedAt({ messages: [user, { role: 'robot', content: 'x' }] })).toBe('messages.1.role')
   })
 
-  it('refuses arrays where spec.md has an object', () => {
+  it('refuses arrays where there is an object', () => {
     expect(refusedAt({ stream_options: [] })).toBe('stream_options')
     expect(refusedAt({ tools: [{ type: 'function', function: { name: 'f', parameters: [] } }] })).toBe(
       'tools.0.function.parameters',
     )
   })
 
-  it('keeps fields that spec.md does not name, in every object', () => {
+  it('keeps fields that the schemas do not name, in every object', () => {
     const loose = {
       seed: 7,
       response_format: { type: 'json_object' },
@@ -228,7 +228,7 @@ describe('an answer', () => {
     choices: [{ index: 0, delta: {}, finish_reason: null }],
   }
 
-  it('has the form of spec.md', () => {
+  it('has the documented form', () => {
     expect(v.is(ChatCompletion, answer)).toBe(true)
     for (const wrong of [
       { object: 'completion' },

@@ -1,6 +1,6 @@
 /**
- * The Chat Completions shapes of spec.md ("Gateway chat shapes", "Events").
- * Request objects are loose: fields that spec.md does not name are passed through to the upstream unchanged.
+ * The shapes of Chat Completions.
+ * Request objects are loose: fields that the schemas do not name are passed through to the upstream unchanged.
  * `null` always means absent, as OpenAI clients send it.
  */
 import * as v from 'valibot'
@@ -20,7 +20,7 @@ const ImagePart = v.looseObject({
   image_url: v.looseObject({ url: v.string(), detail: v.nullish(v.picklist(['auto', 'low', 'high'])) }),
 })
 
-// spec.md names audio, video and document parts but not their fields, so the upstream validates them.
+// Of audio, video and document parts the fields differ between vendors, so the upstream validates them.
 const AudioPart = v.looseObject({ type: v.picklist(['input_audio', 'audio', 'audio_url']) })
 const VideoPart = v.looseObject({ type: v.picklist(['video', 'video_url']) })
 const DocumentPart = v.looseObject({ type: v.picklist(['file', 'document', 'document_url']) })
@@ -38,7 +38,7 @@ const content = v.union(
 
 const FunctionCall = v.looseObject({ name: v.string(), arguments: v.string() })
 
-/** `ToolCall` of spec.md. */
+/** A call of a tool. */
 export const ToolCall = v.looseObject({ id: v.string(), type: v.literal('function'), function: FunctionCall })
 export type ToolCall = v.InferOutput<typeof ToolCall>
 
@@ -64,7 +64,7 @@ const ToolMessage = v.looseObject({ role: v.literal('tool'), content, tool_call_
 /** The deprecated form of a tool message, still sent by old clients. */
 const FunctionMessage = v.looseObject({ role: v.literal('function'), content: v.nullish(content), name: v.string() })
 
-/** `ChatMessage` of spec.md, by role. */
+/** A message, by role. */
 export const ChatMessage = variant('role', [
   SystemMessage,
   DeveloperMessage,
@@ -89,14 +89,14 @@ const FunctionDefinition = v.looseObject({
 
 const FunctionTool = v.looseObject({ type: v.literal('function'), function: FunctionDefinition })
 
-/** `ToolDefinition` of spec.md. */
+/** A tool that may be called. */
 export const ToolDefinition = variant('type', [
   FunctionTool,
   v.looseObject({ type: v.literal('custom'), custom: v.looseObject({ name: v.pipe(v.string(), v.minLength(1)) }) }),
 ])
 export type ToolDefinition = v.InferOutput<typeof ToolDefinition>
 
-/** `tool_choice` of a chat request (spec.md). */
+/** `tool_choice` of a chat request. */
 export const ToolChoice = v.union(
   [
     v.picklist(['auto', 'none', 'required']),
@@ -107,10 +107,10 @@ export const ToolChoice = v.union(
   'Expected "auto", "none", "required" or {"type":"function","function":{"name":…}}',
 )
 
-/** Not in spec.md: far more than any vendor documents (131,072), and than the largest context (10,000,000) leaves room for. */
+/** Far more than any vendor documents (131,072), and than the largest context (10,000,000) leaves room for. */
 const maxTokens = v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(10_000_000)))
 
-/** `ChatCompletionRequest` of spec.md: the body of POST /v1/chat/completions. */
+/** The body of POST /v1/chat/completions. */
 export const ChatCompletionRequest = v.looseObject({
   model: v.pipe(v.string(), v.minLength(1)),
   messages: v.pipe(v.array(ChatMessage), v.minLength(1), v.maxLength(MAX_MESSAGES)),
@@ -125,7 +125,7 @@ export const ChatCompletionRequest = v.looseObject({
   tool_choice: v.nullish(ToolChoice),
   provider: v.nullish(v.string()),
   n: v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(128))),
-  // Not in spec.md: OpenAI's deprecated form of tools.
+  // OpenAI's deprecated form of tools.
   functions: v.nullish(v.pipe(v.array(FunctionDefinition), v.maxLength(MAX_TOOLS))),
   function_call: v.nullish(
     v.union(
@@ -133,14 +133,14 @@ export const ChatCompletionRequest = v.looseObject({
       'Expected "auto", "none" or {"name":…}',
     ),
   ),
-  // Not in spec.md: numbers that clients send and all families support. The upstream checks their range, which is narrower than these.
+  // Numbers that clients send and all families support. The upstream checks their range, which is narrower than these.
   max_completion_tokens: maxTokens,
   seed: v.nullish(v.pipe(integer, v.minValue(-(2 ** 63)), v.maxValue(2 ** 63))),
   top_k: v.nullish(v.number()),
   top_logprobs: v.nullish(v.pipe(integer, v.minValue(0), v.maxValue(1_000))),
   frequency_penalty: v.nullish(v.number()),
   presence_penalty: v.nullish(v.number()),
-  // Not in spec.md: what an answer costs depends on it.
+  // What an answer costs depends on it.
   service_tier: v.nullish(v.string()),
 })
 export type ChatCompletionRequest = v.InferOutput<typeof ChatCompletionRequest>
@@ -149,11 +149,11 @@ export type ChatCompletionRequest = v.InferOutput<typeof ChatCompletionRequest>
 export const Usage = v.looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count })
 export type Usage = v.InferOutput<typeof Usage>
 
-/** Why a choice ended (spec.md, ChatCompletionResponse). */
+/** Why a choice ended. */
 export const FinishReason = v.picklist(['stop', 'length', 'tool_calls', 'content_filter'])
 export type FinishReason = v.InferOutput<typeof FinishReason>
 
-/** `ChatCompletionResponse` of spec.md: the response to a chat completion that is not streamed. */
+/** The response to a chat completion that is not streamed. */
 export const ChatCompletion = v.looseObject({
   id: v.string(),
   object: v.literal('chat.completion'),

@@ -1,16 +1,16 @@
-/** The embeddings shapes of spec.md ("Gateway chat shapes", EmbeddingRequest; "Endpoints"). Loose: fields that spec.md does not name are passed through. */
+/** The shapes of embeddings. Loose: fields that the schemas do not name are passed through. */
 import * as v from 'valibot'
 import { count, integer } from './integers.js'
 import { ours } from './ours.js'
 
-/** Not in spec.md: LangChain and others send token ids, which only the OpenAI family accepts. */
+/** LangChain and others send token ids, which only the OpenAI family accepts. */
 const tokens = v.pipe(v.array(count), v.minLength(1), ours())
 const text = v.pipe(v.string(), v.minLength(1, 'Expected a text that is not empty'))
 
 /** OpenAI's limit. */
 const MAX_INPUTS = 2_048
 
-/** `EmbeddingRequest` of spec.md: the body of POST /v1/embeddings. */
+/** The body of POST /v1/embeddings. */
 export const EmbeddingRequest = v.looseObject({
   input: v.union(
     [
@@ -28,7 +28,7 @@ export const EmbeddingRequest = v.looseObject({
 })
 export type EmbeddingRequest = v.InferOutput<typeof EmbeddingRequest>
 
-/** The response of POST /v1/embeddings (spec.md, "Gateway"). */
+/** The response of POST /v1/embeddings. */
 export const EmbeddingResponse = v.looseObject({
   object: v.literal('list'),
   data: v.array(

@@ -1,4 +1,4 @@
-/** The two error bodies of spec.md, "Errors". */
+/** The two bodies of errors. */
 import * as v from 'valibot'
 
 /** Gateway error body. */

@@ -1,16 +1,16 @@
-/** The image shapes of spec.md ("Gateway chat shapes", ImageGenRequest). Loose: fields that spec.md does not name are passed through. */
+/** The shapes of images. Loose: fields that the schemas do not name are passed through. */
 import * as v from 'valibot'
 import { count, integer } from './integers.js'
 import { ours } from './ours.js'
 
-/** Words of spec.md and, not in spec.md, those of OpenAI's GPT image models, which clients send; each family maps them to its own. */
+/** The words of DALL·E and, as our own, those of the GPT image models; each family maps them to its own. */
 const withOwn = <const Shown extends string, const Own extends string>(shown: Shown[], own: Own[]) =>
   v.union(
     [v.picklist(shown), v.pipe(v.picklist(own), ours())],
     `Expected one of ${[...shown, ...own].map((word) => `"${word}"`).join(', ')}`,
   )
 
-/** `ImageGenRequest` of spec.md: the body of POST /v1/images/generations. */
+/** The body of POST /v1/images/generations. */
 export const ImageRequest = v.looseObject({
   prompt: v.pipe(v.string(), v.minLength(1)),
   model: v.nullish(v.pipe(v.string(), v.minLength(1))),
@@ -25,7 +25,7 @@ export const ImageRequest = v.looseObject({
 })
 export type ImageRequest = v.InferOutput<typeof ImageRequest>
 
-/** The image response of spec.md. */
+/** The answer of POST /v1/images/generations. */
 export const ImageResponse = v.looseObject({
   created: count,
   data: v.array(

@@ -1,10 +1,10 @@
-/** The model list of spec.md, with the `created` and `owned_by` that the OpenAI clients' types expect. */
+/** The model list, with the `created` and `owned_by` that the OpenAI clients' types expect. */
 import * as v from 'valibot'
 import { unitClasses } from '../prices/price.js'
 import type { UnitClass } from '../prices/price.js'
 import { integer } from './integers.js'
 
-/** A capability of a model. The closed list is ours (spec.md shows only "array of strings"). */
+/** A capability of a model. The closed list is ours. */
 export const Capability = v.picklist([
   'chat',
   'embeddings',
@@ -18,7 +18,7 @@ export const Capability = v.picklist([
 ])
 export type Capability = v.InferOutput<typeof Capability>
 
-/** How a field of a chat request is treated on its way to an upstream. Ours: spec.md shows no such record. */
+/** How a field of a chat request is treated on its way to an upstream. An addition of ours. */
 export const Fidelity = v.picklist(['kept', 'clamped', 'emulated', 'dropped', 'refused'])
 export type Fidelity = v.InferOutput<typeof Fidelity>
 
@@ -33,7 +33,7 @@ const price = {
   tiers: v.exactOptional(v.array(v.object({ ...rates, above: v.number() }))),
 }
 
-/** A model record (spec.md, "Model list") with additional fields. */
+/** A model record; the optional fields are ours. */
 export const Model = v.looseObject({
   id: v.string(),
   object: v.literal('model'),
@@ -54,6 +54,6 @@ export const Model = v.looseObject({
 })
 export type Model = v.InferOutput<typeof Model>
 
-/** The model list of spec.md. */
+/** The answer of GET /v1/models. */
 export const ModelList = v.object({ object: v.literal('list'), data: v.array(Model) })
 export type ModelList = v.InferOutput<typeof ModelList>

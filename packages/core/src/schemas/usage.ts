@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { count } from './integers.js'
 
-/** spec.md, "Usage record (gateway)", with additional fields. */
+/** A usage record. */
 export const UsageEntry = v.object({
   session_id: v.string(),
   model: v.string(),
@@ -36,7 +36,7 @@ export const UsageEntry = v.object({
 })
 export type UsageEntry = v.InferOutput<typeof UsageEntry>
 
-/** spec.md, "User usage summary (gateway)". */
+/** What a user has used, in sums. */
 export const UserUsage = v.object({
   user_id: v.string(),
   total_tokens: count,

@@ -40,7 +40,7 @@ const PNG = 'iVBORw0KGg'
 const unavailable = (message: string, cause?: unknown): ApiError =>
   new ApiError(503, 'upstream_error', message, { code: 'upstream_unavailable', cause })
 
-/** An unavailable provider is a 503 on this endpoint alone (spec.md: 503 "gateway unavailable"); a call that may have been billed stays a 502. */
+/** This endpoint alone documents a 503 for an unavailable provider; a call that may have been billed stays a 502. */
 const ownStatus = (error: unknown): unknown =>
   UpstreamError.is(error) && error.failure.kind === 'unavailable' && !error.failure.accepted
     ? unavailable('No provider that makes pictures could be reached', error)

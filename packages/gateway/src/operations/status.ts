@@ -5,7 +5,7 @@ import { DESCRIPTION, NAME, VERSION } from '../conventions.js'
 import { operation } from '../operation.js'
 import type { GatewayRoute } from '../operation.js'
 
-/** spec.md, HealthResponse: "fields not shown". */
+/** The answer of GET /health. */
 export const HealthResponse = v.object({
   status: v.picklist(['ok', 'draining', 'unavailable']),
   version: v.string(),
@@ -36,7 +36,7 @@ export const health = (options: { kv: KV; ledger: UsageLedger; simulated: boolea
     },
   })
 
-/** spec.md, ProviderHealth: "fields not shown". */
+/** The health of a provider. */
 export const ProviderHealth = v.object({
   id: v.string(),
   status: v.picklist(['healthy', 'unhealthy']),
@@ -65,7 +65,7 @@ export const providersHealth = (router: Router) =>
     },
   })
 
-/** spec.md, "What the service does", item 8. */
+/** The answer of GET /. */
 export const GatewayInfo = v.object({
   name: v.string(),
   version: v.string(),

@@ -24,7 +24,7 @@ export interface TranscriptionOptions {
   audioLimit?: number
 }
 
-/** Content types of the formats in spec.md, by extension. */
+/** Content types of the documented formats, by extension. */
 const types = new Map(
   Object.entries({
     mp3: 'audio/mpeg',
@@ -105,7 +105,7 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
     id: 'audio.transcriptions',
     summary: 'Writes down what is said in a recording.',
     access: 'key',
-    // Ruling 14: audio over the limit is a 400.
+    // Audio over the limit is a 400.
     form: { file: 'file', limit: audioLimit, overLimit: 400 },
     body: TranscriptionForm,
     example: { model: 'whisper-1' },

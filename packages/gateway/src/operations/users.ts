@@ -10,7 +10,7 @@ import { operation } from '../operation.js'
 
 const role = v.picklist(ROLES)
 
-/** spec.md, "The gateway's own user record fields: not shown". */
+/** The gateway's own user record. */
 export const GatewayUser = v.object({
   id: v.string(),
   name: v.string(),
@@ -28,7 +28,7 @@ export const GatewayUserList = v.object({
   next: v.optional(v.string()),
 })
 
-/** spec.md, POST /v1/users: "payloads … not shown". All fields are optional. */
+/** The body of POST /v1/users. All fields are optional. */
 export const NewUser = v.strictObject({
   // Not "." or "..", which clients remove from a path. Without lookahead, which not every engine has that reads the OpenAPI document.
   id: v.nullish(
@@ -58,7 +58,7 @@ const view = ({ id, name, email, role, budget, created_at }: User): v.InferOutpu
   created_at,
 })
 
-/** Reads a user: the caller's own, or any for administrators. @throws ApiError 404, also for users that the caller may not see (ruling 30) */
+/** Reads a user: the caller's own, or any for administrators. @throws ApiError 404, also for users that the caller may not see */
 async function visible(kv: KV, caller: Caller, id: string): Promise<User> {
   const own = hasUser(caller) && caller.user.id === id
   const user = own || isAdmin(caller) ? await getUser(kv, id) : null
@@ -124,7 +124,7 @@ export const usersGet = (kv: KV) =>
     run: async (caller, { params: { id } }) => view(await visible(kv, caller, id)),
   })
 
-/** DELETE /v1/users/{id}: soft (ruling 31): the keys are revoked, reads are 404, usage records remain. */
+/** DELETE /v1/users/{id}: soft: the keys are revoked, reads are 404, usage records remain. */
 export const usersDelete = (kv: KV, keys: GatewayKeys, now: () => number) =>
   operation({
     id: 'users.delete',

@@ -93,7 +93,7 @@ const first: Traits = {
 
 /**
  * What changes from a version on, in all models or in those whose id has a name. Later rows prevail, and a version that is not known has the
- * features of the newest known one before it (ruling 53). Sources, in Claude's docs of November 2026: "Troubleshooting thinking", "Effort",
+ * features of the newest known one before it. Sources, in Claude's docs of November 2026: "Troubleshooting thinking", "Effort",
  * "Preserved thinking", "Structured outputs", and the migration guides of each model since 4.6.
  */
 const changes: [from: number, changed: Partial<Traits>, name?: RegExp][] = [

@@ -11,7 +11,7 @@ import { MOST_COMPLEX, strictSchema, withRoot } from './schema.js'
 import type { Choice } from './tools.js'
 import { inputSchema, isEnforced, isForced, jsonTool, toTools } from './tools.js'
 
-/** Default of `max_tokens` for an answer that is not streamed (ruling 23). */
+/** Default of `max_tokens` for an answer that is not streamed. */
 const DEFAULT_OUTPUT = 8_192
 /** The same for models whose maximum is unknown, streamed or not. */
 const UNKNOWN_OUTPUT = 4_096

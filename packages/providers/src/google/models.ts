@@ -131,7 +131,7 @@ export function refuseLive(model: string): void {
   if (live.test(bareName(model))) throw invalid('This model answers in the Live API only', { code: 'model_not_found' })
 }
 
-/** Derives the features of a model from its id. A version newer than those of the tables is treated as the newest of them (ruling 53). */
+/** Derives the features of a model from its id. A version newer than those of the tables is treated as the newest of them. */
 export function traitsOf(model: string): Traits {
   const name = bareName(model)
   const told = /^gemini-(\d+(\.\d+)?)/.exec(name)?.[1]

@@ -9,7 +9,7 @@ import { reportOf } from './answer.js'
 import { toPath } from './models.js'
 import { missing, requireEnd } from './refusals.js'
 
-/** The most similar Gemini voice for each voice of spec.md. Other names are passed through as Gemini's own. */
+/** The most similar Gemini voice for each of OpenAI's voices. Other names are passed through as Gemini's own. */
 const voices: Record<string, string> = {
   alloy: 'Kore',
   echo: 'Charon',

@@ -52,7 +52,7 @@ function toRequest(
 
 type Loose = Record<string, unknown>
 
-/** Normalizes a function call to `ToolCall` of spec.md; calls of custom tools are returned unchanged. */
+/** Normalizes a function call to `ToolCall`; calls of custom tools are returned unchanged. */
 function toToolCall(call: Loose, finish: FinishReason, provider: string): ToolCall {
   if (call['type'] === 'custom') return call as ToolCall
   const given = (call['function'] ?? {}) as { name?: string; arguments?: unknown }

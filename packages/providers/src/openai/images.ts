@@ -99,7 +99,7 @@ function toRequest(request: ImageRequest & { model: string }, upstream: Upstream
   const body = extend(request, {
     provider: undefined,
     n: 1,
-    // Defaults of spec.md, because the models' own defaults may cost more.
+    // Our defaults, because the models' own defaults may cost more.
     size: sizes[size ?? '1024x1024'],
     quality: qualities?.[quality ?? 'standard'],
     style: hasStyle ? style : undefined,

@@ -1,6 +1,6 @@
 /**
  * Which parameters OpenAI's own models take on Chat Completions, by the form of their ids. A version that is newer than the newest known one is
- * treated as that (ruling 53). Sources: OpenAI's guides "Latest model" and "Reasoning models" and its API reference (`reasoning_effort`), the
+ * treated as that. Sources: OpenAI's guides "Latest model" and "Reasoning models" and its API reference (`reasoning_effort`), the
  * support table of pydantic-ai, which was measured in July 2026, and reports of refusals, all read in November 2026. What is uncertain is sent:
  * a refusal is learnt from (docs/decisions/044).
  * @module

@@ -6,7 +6,7 @@ import type { Upstream } from '../upstream.js'
 import { ANSWER_LIMIT, send } from '../upstream.js'
 import { route } from './routing-fields.js'
 
-/** The content type of each format. Those that spec.md does not define are ours. */
+/** The content type of each format. */
 const types: Record<SpeechFormat, string> = {
   mp3: 'audio/mpeg',
   opus: 'audio/ogg',

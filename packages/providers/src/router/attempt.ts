@@ -18,7 +18,7 @@ export interface AttemptOptions {
 /** Milliseconds before the first retry, doubled for each further one, plus up to 50 % at random. */
 const WAIT_MS = 250
 
-/** Whether the call certainly was not accepted, so that the same target may be tried again (ruling 16). */
+/** Whether the call certainly was not accepted, so that the same target may be tried again. */
 function isRetryable({ failure }: UpstreamError): boolean {
   const { kind, status, credential, accepted } = failure
   return (
@@ -27,7 +27,7 @@ function isRetryable({ failure }: UpstreamError): boolean {
 }
 
 /**
- * What a target refused that another one may take (ruling 52), by its answer, or by its adapter before anything was sent; after a content filter,
+ * What a target refused that another one may take, by its answer, or by its adapter before anything was sent; after a content filter,
  * only a fallback of the group may. Undefined for a fault in the messages, and for everything that may have been accepted, but for an answer that is charged
  * and says nothing.
  */

@@ -115,7 +115,7 @@ export function directory(
     return owners.length === 1 ? at(owners[0]!, asked, session) : owners.flatMap((id) => at(id, asked, session))
   }
 
-  /** The providers of a model that a request names: where nobody is known to have it, the only provider there is (ruling 51). */
+  /** The providers of a model that a request names: where nobody is known to have it, the only provider there is. */
   const servingAny = (known: Catalogue, asked: string, wanted?: string, session?: string): Place[] => {
     const places = serving(known, asked, wanted, session)
     return places.length === 0 && ids.length === 1 ? at(ids[0]!, asked, session) : places

@@ -26,7 +26,7 @@ export interface Lists {
 
 /**
  * The lists of models of all providers. They are asked for when they are needed, and again after a minute, without anybody waiting; while an
- * upstream is down, its last list stays in force (ruling 51). Nothing but time is shared between requests, since on Workers a call ends with the
+ * upstream is down, its last list stays in force. Nothing but time is shared between requests, since on Workers a call ends with the
  * request that began it.
  */
 export class Listings {

@@ -44,7 +44,6 @@ const choice = {
   order: v.array(Compared),
 }
 
-/** spec.md, "Response payloads of the … admin … endpoints: not shown". */
 export const BalancerResponse = v.object({
   providers: v.array(
     v.object({

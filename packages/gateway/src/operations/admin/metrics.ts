@@ -46,10 +46,10 @@ const Ended = v.object({
   codes: v.record(v.string(), v.number()),
 })
 
-/** spec.md, ProviderMetrics: "fields not shown". */
+/** What a provider has served. */
 export const ProviderMetrics = v.object({ id: v.string(), ...Metrics.entries })
 
-/** spec.md, MetricsResponse: "fields not shown". */
+/** What all providers have served. */
 export const MetricsResponse = v.object({
   /** Start of the first hour. */
   from: v.string(),

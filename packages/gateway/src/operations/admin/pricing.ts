@@ -12,7 +12,6 @@ const rates = {
   other: v.record(v.string(), v.number()),
 }
 
-/** spec.md, "Response payloads of the … admin … endpoints: not shown". */
 export const PricingResponse = v.object({
   /** Version of the prices; usage records refer to it. */
   version: v.string(),

@@ -57,7 +57,7 @@ export interface ConfiguredProvider extends v.InferOutput<v.ObjectSchema<typeof 
   out?: 'disabled' | 'broken'
 }
 
-/** spec.md, "Response payloads of the … admin … endpoints: not shown". It never contains keys; addresses only of providers in the store. */
+/** It never contains keys; addresses only of providers in the store. */
 export const ConfiguredProviders = v.object({
   /** In the order of their configuration; a provider with several keys or URLs has an entry for each. */
   providers: v.array(

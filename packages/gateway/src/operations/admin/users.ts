@@ -7,7 +7,6 @@ import { GatewayUser } from '../users.js'
 import { operation } from '../../operation.js'
 import { totals, viewOf } from './usage.js'
 
-/** spec.md, "Response payloads of the … admin … endpoints: not shown". */
 export const UsersSummary = v.object({
   /** Number of users. */
   users: v.number(),
