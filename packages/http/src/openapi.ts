@@ -119,7 +119,7 @@ export function openapi<Access extends string>(options: OpenApiOptions<Access>):
   }
 
   const operationOf = (route: Route<unknown, Access>): object => {
-    const { operation, convention, path } = route
+    const { operation, convention = false, path } = route
     const { id, summary, body, form, example } = operation
     const { who, security } = access[operation.access]
     const parameters = parametersOf(operation, path)

@@ -172,8 +172,8 @@ export interface Route<Actor = unknown, Access extends string = string> {
   operation: Operation<Actor, Access>
   /** Status of a successful answer; default 200. */
   status: number
-  /** True where the route is a convention. */
-  convention: boolean
+  /** True marks the route `x-convention` in the OpenAPI document; default false. */
+  convention?: boolean
   /** Largest JSON body in bytes; default the handler's. */
   bodyLimit?: number
   /** False for the parts of a page, such as its script, which no description of the surface names; default true. */
@@ -186,4 +186,4 @@ export const route = <Actor, Access extends string>(
   path: string,
   operation: Operation<Actor, Access>,
   options: Partial<Pick<Route, 'status' | 'convention' | 'bodyLimit' | 'listed'>> = {},
-): Route<Actor, Access> => ({ method, path, operation, status: 200, convention: false, ...options })
+): Route<Actor, Access> => ({ method, path, operation, status: 200, ...options })

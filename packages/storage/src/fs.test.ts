@@ -220,51 +220,6 @@ describe('a folder with large items', () => {
   })
 })
 
-/** A store of format 1, as earlier versions wrote it, with the checksums of that format. */
-const FORM_1 = [
-  'turnpike-log 1',
-  'YenMIKoJJLn0DrJT [{"k":"user/~412fc3bc","v":1,"j":"{\\"name\\":\\"Ada\\"}"},{"k":"gone","v":1,"j":"1"},{"k":"past","v":1,"j":"1","x":1},{"k":"later","v":1,"j":"2","x":9000000000000},{"k":"n","v":1,"c":{"calls":3}}]',
-  'MVdnnJTWJDfUdFm2 [{"k":"gone","v":2},{"k":"n","v":2,"c":{"calls":2,"tokens":5}}]',
-  '',
-].join('\n')
-
-describe('a folder of version 1', () => {
-  const path = () => join(folder, 'kv.log')
-
-  it('is upgraded, and kept', async () => {
-    await writeFile(path(), `${FORM_1}torn line`)
-    for (let opening = 0; opening < 2; opening++) {
-      const kv = await fsKV(folder)
-      expect((await kv.get(['user', 'A/ü']))?.value).toEqual({ name: 'Ada' })
-      expect((await kv.get(['n']))?.value).toEqual({ calls: 2, tokens: 5 })
-      expect((await kv.get(['later']))?.value).toBe(2)
-      expect(await kv.getMany([['gone'], ['past']])).toEqual([null, null])
-      await kv.close()
-    }
-    expect((await files()).filter((name) => name.startsWith('kv.log'))).toEqual(['kv.log.upgraded'])
-  })
-
-  it('is upgraded once if a crash left the file in its place', async () => {
-    await writeFile(path(), FORM_1)
-    await (await fsKV(folder)).close()
-    await writeFile(path(), FORM_1)
-    const kv = await opened()
-    expect((await kv.get(['n']))?.value).toEqual({ calls: 2, tokens: 5 })
-  })
-
-  it('is refused where it is corrupt, and not modified', async () => {
-    for (const [bad, message] of [
-      [FORM_1.replace('Ada', 'Bob'), 'kv.log is corrupt in line 2; restore it from a backup'],
-      [FORM_1.replace('turnpike-log 1', 'something'), 'kv.log is not a "turnpike-log 1" file'],
-    ] as const) {
-      await writeFile(path(), bad)
-      await expect(fsKV(folder)).rejects.toThrow(message)
-      expect(await readFile(path(), 'utf8')).toBe(bad)
-      expect(await files()).not.toContain('lock')
-    }
-  })
-})
-
 /** A store of format 2, as the version before format 3 left it when it was killed during a merge. */
 const FORM_2: Record<string, string> = {
   '1-8-1-10':

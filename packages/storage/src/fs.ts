@@ -5,7 +5,6 @@ import type { KV } from '@turnpike/core'
 import type { OpenKVOptions } from './open-kv.js'
 import { openKV } from './open-kv.js'
 import type { Driver, StorageLike } from './storage-like.js'
-import { upgradeFolder } from './upgrade.js'
 
 const absent = (error: NodeJS.ErrnoException): null => {
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
@@ -151,17 +150,9 @@ const ITEM_SIZE = 2 ** 20
 
 /**
  * Opens the store in a folder, and creates the folder if it is missing. A commit is acknowledged once it is on the disk.
- * A store of an earlier format is upgraded.
  * @throws StorageError if another process has the folder open or something in it is missing or corrupt
  * @example const kv = await fsKV('.turnpike')
  */
-export async function fsKV(folder: string, options?: OpenKVOptions): Promise<KV> {
-  const kv = await openKV(durableFs({ base: folder }), { itemSize: ITEM_SIZE, ...options })
-  try {
-    await upgradeFolder(folder, kv)
-  } catch (error) {
-    await kv.close()
-    throw error
-  }
-  return kv
+export function fsKV(folder: string, options?: OpenKVOptions): Promise<KV> {
+  return openKV(durableFs({ base: folder }), { itemSize: ITEM_SIZE, ...options })
 }
