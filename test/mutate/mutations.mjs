@@ -5,7 +5,7 @@
 export const mutations = [
   {
     name: 'done-after-cut',
-    file: 'packages/providers/src/chunk-builder.ts',
+    file: 'packages/providers/src/answers/chunk-builder.ts',
     line: 'const unfinished = choices.size === 0 || [...choices.values()].some(({ finish }) => !finish)',
     broken: 'const unfinished = choices.size === 0',
     test: 'packages/providers/src/openai/stream-failures.test.ts',
@@ -22,7 +22,7 @@ export const mutations = [
   },
   {
     name: 'answer-before-ledger',
-    file: 'packages/gateway/src/upstream-answer.ts',
+    file: 'packages/gateway/src/upstream/upstream-answer.ts',
     line: 'return options.ledger.append(made, hold).then(',
     broken: 'void options.ledger.append(made, hold).catch(() => undefined)\n  return Promise.resolve().then(',
     test: 'test/faults/ledger.test.ts',
@@ -30,7 +30,7 @@ export const mutations = [
   },
   {
     name: 'recorded-twice',
-    file: 'packages/gateway/src/upstream-answer.ts',
+    file: 'packages/gateway/src/upstream/upstream-answer.ts',
     line: 'return options.ledger.append(made, hold).then(',
     broken: 'return options.ledger.append(made, hold).then(() => options.ledger.append(made)).then(',
     test: 'test/faults/ledger.test.ts',
@@ -94,7 +94,7 @@ export const mutations = [
   },
   {
     name: 'leak-upstream-text',
-    file: 'packages/gateway/src/describe-error.ts',
+    file: 'packages/gateway/src/upstream/describe-error.ts',
     line: 'return invalid(scrub(error.message), {',
     broken: 'return invalid(error.message, {',
     test: 'packages/gateway/src/operations/chat-errors.test.ts',
@@ -102,7 +102,7 @@ export const mutations = [
   },
   {
     name: 'retry-what-is-paid',
-    file: 'packages/gateway/src/describe-error.ts',
+    file: 'packages/gateway/src/upstream/describe-error.ts',
     line: 'because it would be billed twice.\n    shouldRetry: accepted ? false : undefined,',
     broken: 'because it would be billed twice.\n    shouldRetry: undefined,',
     test: 'packages/gateway/src/operations/chat-errors.test.ts',
@@ -110,15 +110,15 @@ export const mutations = [
   },
   {
     name: 'body-without-bound',
-    file: 'packages/http/src/fetch-shell.ts',
+    file: 'packages/http/src/shells/fetch-shell.ts',
     line: 'if (bytes.byteLength > limit) throw tooLarge(limit)',
     broken: '',
-    test: 'packages/http/src/fetch-shell.test.ts',
+    test: 'packages/http/src/shells/fetch-shell.test.ts',
     red: 'content-length is smaller',
   },
   {
     name: 'upstream-runs-on',
-    file: 'packages/gateway/src/upstream-watch.ts',
+    file: 'packages/gateway/src/upstream/upstream-watch.ts',
     line: 'if (this.drainMs === 0 || !this.#called) this.abort()',
     broken: 'if (this.drainMs === 0 || !this.#called) return',
     test: 'packages/gateway/src/operations/chat-stop.test.ts',
@@ -134,7 +134,7 @@ export const mutations = [
   },
   {
     name: 'claude-ids-unsanitised',
-    file: 'packages/providers/src/tool-ids.ts',
+    file: 'packages/providers/src/answers/tool-ids.ts',
     line: "id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 40)",
     broken: 'id.slice(0, 40)',
     test: 'test/cases/claude-messages.test.ts',
@@ -254,10 +254,10 @@ export const mutations = [
   },
   {
     name: 'upload-before-its-end',
-    file: 'packages/http/src/multipart.ts',
+    file: 'packages/http/src/body/multipart.ts',
     line: 'await Promise.race([finished, failed])',
     broken: '',
-    test: 'packages/http/src/multipart.test.ts',
+    test: 'packages/http/src/body/multipart.test.ts',
     red: 'cut',
   },
   {
@@ -270,7 +270,7 @@ export const mutations = [
   },
   {
     name: 'owner-not-looked-at',
-    file: 'packages/storage/src/ownership.ts',
+    file: 'packages/storage/src/log/ownership.ts',
     line: "(await items.get('owner')) !== own",
     broken: 'false',
     test: 'packages/storage/src/open-kv-faults.test.ts',
@@ -278,7 +278,7 @@ export const mutations = [
   },
   {
     name: 'fence-ignored',
-    file: 'packages/storage/src/ownership.ts',
+    file: 'packages/storage/src/log/ownership.ts',
     line: 'name.epoch >= fence.epoch || found.has(nameOf(name))',
     broken: 'found.size >= 0',
     test: 'test/faults/storage/schedules.test.ts',
@@ -286,7 +286,7 @@ export const mutations = [
   },
   {
     name: 'delete-merged-away-too-early',
-    file: 'packages/storage/src/segment-log.ts',
+    file: 'packages/storage/src/log/segment-log.ts',
     line: 'thorough || at === 0)',
     broken: 'true)',
     test: 'test/faults/storage/schedules.test.ts',
@@ -294,7 +294,7 @@ export const mutations = [
   },
   {
     name: 'failed-write-comes-back',
-    file: 'packages/storage/src/segment-log.ts',
+    file: 'packages/storage/src/log/segment-log.ts',
     line: 'await annul().catch(() => {',
     broken: 'await Promise.resolve().catch(() => {',
     test: 'test/faults/storage/schedules.test.ts',
@@ -302,7 +302,7 @@ export const mutations = [
   },
   {
     name: 'corrupt-item-believed',
-    file: 'packages/storage/src/envelope.ts',
+    file: 'packages/storage/src/log/envelope.ts',
     line: '(await checksum(name + json)) !== sum',
     broken: "sum === ''",
     test: 'packages/storage/src/open-kv-faults.test.ts',
@@ -310,7 +310,7 @@ export const mutations = [
   },
   {
     name: 'sql-lost-update',
-    file: 'packages/storage/src/sql-commit.ts',
+    file: 'packages/storage/src/sql/sql-commit.ts',
     line: 'written.has(k) ? written.get(k) : present.get(k)',
     broken: 'present.get(k)',
     test: 'test/storage/postgres.test.ts',
@@ -318,7 +318,7 @@ export const mutations = [
   },
   {
     name: 'redis-applies-twice',
-    file: 'packages/storage/src/redis-scripts.ts',
+    file: 'packages/storage/src/redis/redis-scripts.ts',
     line: 'if last >= number then',
     broken: 'if false then',
     test: 'test/faults/redis.test.ts',

@@ -182,10 +182,10 @@ describe('threat 15: ReDoS, in the sources', () => {
     // Of constants, all of them.
     expect(found.filter(({ made }) => made > 0).map(({ path }) => path)).toEqual([
       'packages/core/src/scrub.ts',
-      'packages/providers/src/context-length.ts',
+      'packages/providers/src/refusals/context-length.ts',
       'packages/providers/src/testing/anthropic-blocks.ts',
-      'packages/storage/src/envelope.ts',
-      'packages/storage/src/s3-client.ts',
+      'packages/storage/src/log/envelope.ts',
+      'packages/storage/src/blobs/s3-client.ts',
       'packages/turnpike/src/config/schema.ts',
     ])
   })

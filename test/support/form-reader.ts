@@ -1,7 +1,7 @@
 import type { ApiError, FileInput } from '@turnpike/core'
-import type { Exchange } from '../../packages/http/src/exchange.js'
-import type { Form } from '../../packages/http/src/multipart.js'
-import { readForm } from '../../packages/http/src/multipart.js'
+import type { Exchange } from '../../packages/http/src/shells/exchange.js'
+import type { Form } from '../../packages/http/src/body/multipart.js'
+import { readForm } from '../../packages/http/src/body/multipart.js'
 import { formType } from './forms.js'
 
 /** An exchange whose body comes in these pieces; an error among them breaks it off. */

@@ -10,7 +10,7 @@ import type { ConfiguredProvider } from './operations/admin/providers.js'
 import { adminProviders, adminProvidersProbe } from './operations/admin/providers.js'
 import { adminUsage, adminUsageHours } from './operations/admin/usage.js'
 import { adminAudit, adminUsersSummary } from './operations/admin/users.js'
-import type { RequestEvents } from './request-events.js'
+import type { RequestEvents } from './records/request-events.js'
 import type { GatewayRoute } from './operation.js'
 
 /** The parts of a gateway, for additional routes. */

@@ -1,6 +1,6 @@
 import type { ChatCompletionRequest, Target } from '@turnpike/core'
 import { describe, expect, it, vi } from 'vitest'
-import { needOf } from './chat-need.js'
+import { needOf } from './limits/chat-need.js'
 
 const request: ChatCompletionRequest = {
   model: 'm',

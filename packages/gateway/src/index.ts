@@ -23,7 +23,7 @@ export {
   WHOLE_ANSWER_MS,
 } from './conventions.js'
 export * from './gateway.js'
-export { mapTexts } from './guarded-text.js'
+export { mapTexts } from './guards/guarded-text.js'
 export type {
   Answered,
   Asked,
@@ -33,9 +33,9 @@ export type {
   GuardedTasks,
   GuardOptions,
   GuardVerdict,
-} from './guards.js'
-export { refuse } from './guards.js'
-export type { OnRequest } from './on-request.js'
+} from './guards/guards.js'
+export { refuse } from './guards/guards.js'
+export type { OnRequest } from './records/on-request.js'
 export { BalancerResponse, SimulatedChoice } from './operations/admin/balancer.js'
 export { KeyList } from './operations/admin/keys.js'
 export { MetricsResponse, ProviderMetrics } from './operations/admin/metrics.js'
@@ -47,7 +47,7 @@ export { ConfiguredProviders, ProviderProbe, probeView } from './operations/admi
 export { UsageSeries, UsageTable } from './operations/admin/usage.js'
 export { AuditLog, UsersSummary } from './operations/admin/users.js'
 export { FailedRequests } from './operations/admin/failed-requests.js'
-export { RequestEvent, requestEvents } from './request-events.js'
-export type { RequestEvents } from './request-events.js'
-export type { RequestHistory } from './request-history.js'
-export { requestHistory } from './request-history.js'
+export { RequestEvent, requestEvents } from './records/request-events.js'
+export type { RequestEvents } from './records/request-events.js'
+export type { RequestHistory } from './records/request-history.js'
+export { requestHistory } from './records/request-history.js'

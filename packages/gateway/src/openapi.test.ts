@@ -3,7 +3,7 @@ import { testGateway } from '../../../test/support/gateway.js'
 import { conventionRoutes } from './admin-routes.js'
 import { gatewayDocument, openapi } from './openapi.js'
 import { prometheus } from './prometheus.js'
-import { requestEvents } from './request-events.js'
+import { requestEvents } from './records/request-events.js'
 
 /** The endpoints of the contract, which are no conventions. */
 const shown = [

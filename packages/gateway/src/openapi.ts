@@ -38,7 +38,7 @@ import type { GatewayRoute } from './operation.js'
 import { GatewayInfo, HealthResponse, ProviderHealth, ProvidersHealth } from './operations/status.js'
 import { TranscriptionForm } from './operations/transcription.js'
 import { GatewayUser, GatewayUserList, NewUser } from './operations/users.js'
-import { RequestEvent } from './request-events.js'
+import { RequestEvent } from './records/request-events.js'
 
 /** Options of {@link openapi}. */
 export interface OpenApiRouteOptions {

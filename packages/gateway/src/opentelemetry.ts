@@ -2,8 +2,8 @@
 import type { Attributes, Context, Meter, Tracer } from '@opentelemetry/api'
 import { context, metrics, SpanKind, SpanStatusCode, trace, ValueType } from '@opentelemetry/api'
 import type { RequestLog } from '@turnpike/http'
-import type { OnRequest } from './on-request.js'
-import type { RequestEvent } from './request-events.js'
+import type { OnRequest } from './records/on-request.js'
+import type { RequestEvent } from './records/request-events.js'
 
 /** Options of {@link opentelemetry}. */
 export interface OpenTelemetryOptions {

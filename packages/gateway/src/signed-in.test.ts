@@ -7,7 +7,7 @@ import type { TestOptions } from '../../../test/support/gateway.js'
 import { chunk, completion, COST, streamed, testGateway } from '../../../test/support/gateway.js'
 import { storeTags } from '../../../test/support/tags.js'
 import { conventionRoutes } from './admin-routes.js'
-import { requestEvents } from './request-events.js'
+import { requestEvents } from './records/request-events.js'
 
 /** A gateway that is called in this process by a signed-in user, in front of an upstream that answers with {@link completion}. */
 async function setUp(options: TestOptions = {}, fields: Partial<User> = {}) {

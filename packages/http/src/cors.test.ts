@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { corsHeaders } from './cors.js'
-import type { Exchange } from './exchange.js'
+import type { Exchange } from './shells/exchange.js'
 
 const allowed = { origins: ['https://app.example', 'http://localhost:3000'] }
 

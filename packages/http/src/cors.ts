@@ -1,5 +1,5 @@
 import { PREFLIGHT_S } from './conventions.js'
-import type { Exchange } from './exchange.js'
+import type { Exchange } from './shells/exchange.js'
 
 /** Cross-origin requests of browsers. */
 export interface CorsOptions {

@@ -1,10 +1,10 @@
 import { ApiError, StorageError } from '@turnpike/core'
 import { addressOf, JSON_DEPTH, jsonCount, scrubPath, STORAGE_RETRY_AFTER_S, uuidv7 } from '@turnpike/core/internal'
-import type { BodyMemory } from './body-memory.js'
-import { bodyMemory } from './body-memory.js'
-import { parseJson, requireJson } from './body.js'
-import type { Content } from './content.js'
-import { contentReply, hasTag } from './content.js'
+import type { BodyMemory } from './body/body-memory.js'
+import { bodyMemory } from './body/body-memory.js'
+import { parseJson, requireJson } from './body/body.js'
+import type { Content } from './answers/content.js'
+import { contentReply, hasTag } from './answers/content.js'
 import {
   ANSWER_HEADERS,
   BODY_COPIES,
@@ -17,18 +17,18 @@ import {
 } from './conventions.js'
 import type { CorsOptions } from './cors.js'
 import { corsHeaders } from './cors.js'
-import type { Exchange, Handler, Reply, Servable } from './exchange.js'
-import { held, isStream } from './held-reply.js'
+import type { Exchange, Handler, Reply, Servable } from './shells/exchange.js'
+import { held, isStream } from './answers/held-reply.js'
 import { checkBody, parse } from './input.js'
 import { matcher } from './match.js'
-import type { Form } from './multipart.js'
+import type { Form } from './body/multipart.js'
 import type { Call, Operation, Route } from './operation.js'
 import { isAnswer } from './operation.js'
 import type { RequestLog } from './request-log.js'
 import { callHook, openLog } from './request-log.js'
-import type { EventStream } from './sse.js'
-import { sseBody, sseHeaders } from './sse.js'
-import { Stay } from './stay.js'
+import type { EventStream } from './answers/sse.js'
+import { sseBody, sseHeaders } from './answers/sse.js'
+import { Stay } from './body/stay.js'
 
 /** Options of {@link createHandler}. */
 export interface HandlerOptions<Actor, Access extends string = string> {
@@ -220,7 +220,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     let form: Form | undefined
     try {
       if (operation.form) {
-        const { readForm } = await import('./multipart.js')
+        const { readForm } = await import('./body/multipart.js')
         stay.leave()
         stay.take(FILE_MEMORY)
         form = await readForm(exchange, operation.form, (fields) => checkBody(operation, fields), stay)

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { ApiError } from '@turnpike/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Exchange, Reply } from './exchange.js'
+import type { Exchange, Reply } from './shells/exchange.js'
 import { PIPELINED } from './conventions.js'
 import { createServer } from './node.js'
 

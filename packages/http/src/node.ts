@@ -4,10 +4,10 @@ import { createServer as createHttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
-import { tooSlow } from './body.js'
+import { tooSlow } from './body/body.js'
 import { HEADER_LIMIT, HEADERS_MS, KEEP_ALIVE_MS, PIPELINED } from './conventions.js'
-import type { Reply, Servable, ShellOptions } from './exchange.js'
-import { nodeShell } from './node-shell.js'
+import type { Reply, Servable, ShellOptions } from './shells/exchange.js'
+import { nodeShell } from './shells/node-shell.js'
 
 /** Options of {@link createServer}. */
 export interface ServerOptions extends ShellOptions {

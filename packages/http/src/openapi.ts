@@ -1,11 +1,11 @@
 /** Generates OpenAPI 3.1 documents from route tables. @module */
-import type { Component } from './openapi-schemas.js'
-import { namedSchemas, OURS, parameterSchemas, schemaConverter } from './openapi-schemas.js'
+import type { Component } from './openapi/openapi-schemas.js'
+import { namedSchemas, OURS, parameterSchemas, schemaConverter } from './openapi/openapi-schemas.js'
 import type { Operation, Route } from './operation.js'
 
-export { commonStatuses, ours, shown } from './openapi-components.js'
-export type { Component } from './openapi-schemas.js'
-export { openapiRoute } from './openapi-route.js'
+export { commonStatuses, ours, shown } from './openapi/openapi-components.js'
+export type { Component } from './openapi/openapi-schemas.js'
+export { openapiRoute } from './openapi/openapi-route.js'
 
 /** Options of {@link openapi}. `Access` is the union of the API's access levels. */
 export interface OpenApiOptions<Access extends string = string> {

@@ -1,7 +1,7 @@
 import type { Memory } from '@turnpike/core'
 import type { GenericSchema, InferOutput } from 'valibot'
-import type { Content } from './content.js'
-import type { EventStream } from './sse.js'
+import type { Content } from './answers/content.js'
+import type { EventStream } from './answers/sse.js'
 
 /** The context of a call, besides its parsed input. */
 export interface Call {

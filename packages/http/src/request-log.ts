@@ -1,5 +1,5 @@
 import { extend } from '@turnpike/core/internal'
-import type { Exchange } from './exchange.js'
+import type { Exchange } from './shells/exchange.js'
 
 /**
  * The log record of one request, made when its reply is complete. Failed requests have `error_type` and `error_code`; the caller's

@@ -1,7 +1,7 @@
 import type { Identified } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import { parseUrl } from '@turnpike/core/internal'
-import type { Exchange } from './exchange.js'
+import type { Exchange } from './shells/exchange.js'
 
 /** What an identity reads of a request. */
 export type Head = Pick<Exchange, 'method' | 'header' | 'ip' | 'origin'>

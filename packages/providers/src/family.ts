@@ -1,15 +1,15 @@
 import type { Capability, Model, OwnModel, Provider } from '@turnpike/core'
 import type { OptionNames } from '@turnpike/core/internal'
 import { checkOptions, extend, unset } from '@turnpike/core/internal'
-import { asCallersKnow } from './failures.js'
-import { checkHeaders, HEADER_VALUE } from './headers.js'
-import { idOf, ownModels } from './own-models.js'
-import { listedModels, modelOf } from './upstream-models.js'
+import { asCallersKnow } from './refusals/failures.js'
+import { checkHeaders, HEADER_VALUE } from './upstream/headers.js'
+import { idOf, ownModels } from './models/own-models.js'
+import { listedModels, modelOf } from './models/upstream-models.js'
 import type { ProviderOptions } from './provider.js'
 import { createProvider } from './provider.js'
-import type { Transport } from './transport.js'
-import { fetchTransport } from './transport.js'
-import type { UpstreamLimits } from './upstream.js'
+import type { Transport } from './upstream/transport.js'
+import { fetchTransport } from './upstream/transport.js'
+import type { UpstreamLimits } from './upstream/upstream.js'
 
 /**
  * The credential of an API in visible ASCII, or a function that gives it, such as a token that expires. The function is called for each request

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { PresetId, PresetOptions } from './presets.js'
 import { preset, presets } from './presets.js'
 import { fakeOpenAI } from './testing/index.js'
-import type { Transport } from './transport.js'
+import type { Transport } from './upstream/transport.js'
 
 const call = { signal: new AbortController().signal }
 const request = { model: 'llama-3.3-70b', messages: [{ role: 'user' as const, content: 'Hi' }] }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { anthropic } from './anthropic/index.js'
 import { openai } from './openai/index.js'
 import { toChunks } from './provider.js'
-import type { Transport, TransportRequest } from './transport.js'
+import type { Transport, TransportRequest } from './upstream/transport.js'
 
 const request: ChatCompletionRequest = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] }
 const utf8 = new TextEncoder()

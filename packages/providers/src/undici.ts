@@ -4,8 +4,8 @@ import type { OnError, OnResult } from '@turnpike/core/internal'
 import { microtask, Pieces } from '@turnpike/core/internal'
 import type { Dispatcher } from 'undici'
 import { Agent } from 'undici'
-import { decoded } from './content-encoding.js'
-import type { Transport, TransportResponse } from './transport.js'
+import { decoded } from './upstream/content-encoding.js'
+import type { Transport, TransportResponse } from './upstream/transport.js'
 
 /** Options of {@link undiciTransport}. */
 export interface UndiciOptions {

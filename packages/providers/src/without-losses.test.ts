@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { asking, schema } from '../../../test/support/refusals.js'
-import { withoutLosses } from './refused-parameters.js'
+import { withoutLosses } from './refusals/refused-parameters.js'
 
 describe('a request without what is refused', () => {
   const without = (...losses: string[]) => {

@@ -4,10 +4,10 @@ import { crc32 } from 'node:zlib'
 import type { BlobStore, ByteRange, StoredBlob } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
 import { timeOf, uuidv7 } from '@turnpike/core/internal'
-import { cutRange, writeChunks } from './blob-bytes.js'
-import { envelope } from './envelope.js'
-import type { Driver, Items, StorageLike } from './storage-like.js'
-import { boundedCalls, itemsOf } from './storage-like.js'
+import { cutRange, writeChunks } from './blobs/blob-bytes.js'
+import { envelope } from './log/envelope.js'
+import type { Driver, Items, StorageLike } from './log/storage-like.js'
+import { boundedCalls, itemsOf } from './log/storage-like.js'
 
 /** Options of {@link unstorageBlobs}. */
 export interface UnstorageBlobsOptions {

@@ -4,7 +4,7 @@ import { dirname, join, sep } from 'node:path'
 import type { KV } from '@turnpike/core'
 import type { OpenKVOptions } from './open-kv.js'
 import { openKV } from './open-kv.js'
-import type { Driver, StorageLike } from './storage-like.js'
+import type { Driver, StorageLike } from './log/storage-like.js'
 
 const absent = (error: NodeJS.ErrnoException): null => {
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null

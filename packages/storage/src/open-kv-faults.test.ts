@@ -2,7 +2,7 @@ import type { KV } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { groups, mapDriver, likeFiles, set } from '../../../test/support/map-driver.js'
 import { openKV } from './open-kv.js'
-import type { StorageLike } from './storage-like.js'
+import type { StorageLike } from './log/storage-like.js'
 
 describe('a damaged store', () => {
   const written = async () => {

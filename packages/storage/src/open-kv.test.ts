@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Faults } from '../../../test/support/map-driver.js'
 import { groups, mapDriver, set } from '../../../test/support/map-driver.js'
 import { openKV } from './open-kv.js'
-import type { Driver, StorageLike } from './storage-like.js'
+import type { Driver, StorageLike } from './log/storage-like.js'
 import { kvContract } from './testing.js'
 
 describe('openKV', () => {

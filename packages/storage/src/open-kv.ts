@@ -1,10 +1,10 @@
 /** A `KV` for one process, on any unstorage driver. @module */
 import type { KV, KVCapabilities } from '@turnpike/core'
 import { memoryKV, StorageError } from '@turnpike/core'
-import { claim } from './ownership.js'
-import { segmentLog } from './segment-log.js'
-import type { Driver, Items, StorageLike } from './storage-like.js'
-import { itemsOf } from './storage-like.js'
+import { claim } from './log/ownership.js'
+import { segmentLog } from './log/segment-log.js'
+import type { Driver, Items, StorageLike } from './log/storage-like.js'
+import { itemsOf } from './log/storage-like.js'
 
 /** Options of {@link openKV}. */
 export interface OpenKVOptions {
@@ -78,7 +78,7 @@ async function probe(items: Items, name: string): Promise<void> {
 async function lock(driver: Driver): Promise<(() => Promise<void>) | undefined> {
   const { base } = (driver.options ?? {}) as { base?: unknown }
   if (typeof base !== 'string' || !/^(durable-)?fs(-lite)?$/.test(driver.name ?? '')) return undefined
-  const { lockFolder } = await import('./folder-lock.js')
+  const { lockFolder } = await import('./log/folder-lock.js')
   return lockFolder(base)
 }
 

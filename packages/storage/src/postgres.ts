@@ -2,14 +2,14 @@
 import type { KV } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
 import { PAGE_BYTES } from '@turnpike/core/internal'
-import type { PgPool, PgResult } from './postgres-table.js'
-import { isConnectionError, postgresTable, retryOnce } from './postgres-table.js'
-import type { Decide } from './sql-kv.js'
-import { assertFormat, FORMAT, sqlKV } from './sql-kv.js'
-import type { Row } from './sql-commit.js'
+import type { PgPool, PgResult } from './sql/postgres-table.js'
+import { isConnectionError, postgresTable, retryOnce } from './sql/postgres-table.js'
+import type { Decide } from './sql/sql-kv.js'
+import { assertFormat, FORMAT, sqlKV } from './sql/sql-kv.js'
+import type { Row } from './sql/sql-commit.js'
 
-export * from './postgres-rate-limiter.js'
-export type { PgClient, PgPool, PgResult } from './postgres-table.js'
+export * from './sql/postgres-rate-limiter.js'
+export type { PgClient, PgPool, PgResult } from './sql/postgres-table.js'
 
 /** Options of {@link postgresKV}. */
 export interface PostgresKVOptions {

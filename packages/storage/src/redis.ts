@@ -3,14 +3,14 @@ import type { Entry, Health, Key, KV, KVCapabilities, ListOptions, Page } from '
 import type { PreparedCommit } from '@turnpike/core/internal'
 import { StorageError } from '@turnpike/core'
 import { decodeKey, encodeKey, PAGE_BYTES, prepareCommit, rangeOf } from '@turnpike/core/internal'
-import type { Connection, RedisClient } from './redis-connection.js'
-import { redisConnection, separateConnection } from './redis-connection.js'
-import { COMMIT, GET, LIST } from './redis-scripts.js'
+import type { Connection, RedisClient } from './redis/redis-connection.js'
+import { redisConnection, separateConnection } from './redis/redis-connection.js'
+import { COMMIT, GET, LIST } from './redis/redis-scripts.js'
 
-export type { RedisClient } from './redis-connection.js'
-export type { RedisItemsClient, RedisItemsCluster } from './redis-items.js'
-export { redisItems } from './redis-items.js'
-export * from './redis-rate-limiter.js'
+export type { RedisClient } from './redis/redis-connection.js'
+export type { RedisItemsClient, RedisItemsCluster } from './redis/redis-items.js'
+export { redisItems } from './redis/redis-items.js'
+export * from './redis/redis-rate-limiter.js'
 
 /** Options of {@link redisKV}. */
 export interface RedisKVOptions {

@@ -2,11 +2,11 @@
 import type { BlobStore, ByteRange } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
 import { contentDisposition, encodeKey } from '@turnpike/core/internal'
-import { cutRange, writeChunks } from './blob-bytes.js'
-import type { S3Options } from './s3-client.js'
-import { elementOf, refusal, s3Client } from './s3-client.js'
+import { cutRange, writeChunks } from './blobs/blob-bytes.js'
+import type { S3Options } from './blobs/s3-client.js'
+import { elementOf, refusal, s3Client } from './blobs/s3-client.js'
 
-export type { S3Options } from './s3-client.js'
+export type { S3Options } from './blobs/s3-client.js'
 
 /** Maximum lifetime of a signed URL in seconds. */
 const MAX_EXPIRES_IN = 604_800

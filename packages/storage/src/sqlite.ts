@@ -1,13 +1,13 @@
 /** A `KV` for one host, in an SQLite file. @module */
 import type { KV } from '@turnpike/core'
 import { PAGE_BYTES } from '@turnpike/core/internal'
-import type { PageRow } from './sql-kv.js'
-import { assertFormat, FORMAT, sqlKV } from './sql-kv.js'
-import type { Row } from './sql-commit.js'
-import type { SqliteDurability } from './sqlite-file.js'
-import { openSqlite } from './sqlite-file.js'
+import type { PageRow } from './sql/sql-kv.js'
+import { assertFormat, FORMAT, sqlKV } from './sql/sql-kv.js'
+import type { Row } from './sql/sql-commit.js'
+import type { SqliteDurability } from './sql/sqlite-file.js'
+import { openSqlite } from './sql/sqlite-file.js'
 
-export * from './sqlite-rate-limiter.js'
+export * from './sql/sqlite-rate-limiter.js'
 
 /** Options of {@link sqliteKV}. */
 export interface SqliteKVOptions {

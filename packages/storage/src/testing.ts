@@ -1,5 +1,5 @@
 /** Contract tests of the storage ports, for authors of engines and drivers. @module */
-export * from './blob-contract.js'
-export type { ContractCase } from './contract-case.js'
-export { kvContract } from './kv-contract.js'
-export * from './rate-limiter-contract.js'
+export * from './contract/blob-contract.js'
+export type { ContractCase } from './contract/contract-case.js'
+export { kvContract } from './contract/kv-contract.js'
+export * from './contract/rate-limiter-contract.js'

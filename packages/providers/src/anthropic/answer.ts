@@ -1,7 +1,7 @@
 import type { Usage } from '@turnpike/core'
 import { isObject } from '@turnpike/core/internal'
-import { count } from '../count.js'
-import { laterUsage } from '../later-usage.js'
+import { count } from '../answers/count.js'
+import { laterUsage } from '../answers/later-usage.js'
 
 /** Token counts as the upstream reports them; each may be null. */
 export type UpstreamUsage = Record<string, unknown>

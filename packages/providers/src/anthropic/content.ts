@@ -1,9 +1,9 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
 import { append, fromBase64, invalid, jsonCount, unsupported } from '@turnpike/core/internal'
-import { parseDataUrl } from '../data-url.js'
-import { GO_ON, parseArguments } from '../request-fields.js'
-import { openCalls } from '../open-calls.js'
-import { toolIds } from '../tool-ids.js'
+import { parseDataUrl } from '../requests/data-url.js'
+import { GO_ON, parseArguments } from '../requests/request-fields.js'
+import { openCalls } from '../requests/open-calls.js'
+import { toolIds } from '../answers/tool-ids.js'
 import { thoughtsOf } from './thoughts.js'
 
 /** A content block of the Messages API. */

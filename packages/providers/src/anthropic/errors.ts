@@ -1,8 +1,8 @@
 import type { UpstreamError } from '@turnpike/core'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
-import { errorText } from '../error-text.js'
-import { faultOf, statusError } from '../failures.js'
-import { retryAfter } from '../retry-after.js'
+import { errorText } from '../refusals/error-text.js'
+import { faultOf, statusError } from '../refusals/failures.js'
+import { retryAfter } from '../upstream/retry-after.js'
 
 /** The status of each error type. In a stream, errors have a type but no status. */
 const statuses: Record<string, number> = {

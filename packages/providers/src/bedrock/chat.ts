@@ -2,13 +2,13 @@ import { extend, invalid } from '@turnpike/core/internal'
 import type { ChatAdapter, ErrorAnswer, ErrorMeaning } from '../adapter.js'
 import type { AnthropicOptions } from '../anthropic/index.js'
 import { anthropicChat } from '../anthropic/index.js'
-import { byModel, inPath } from '../by-model.js'
-import { errorObject, errorText } from '../error-text.js'
-import { faultOf } from '../failures.js'
+import { byModel, inPath } from '../models/by-model.js'
+import { errorObject, errorText } from '../refusals/error-text.js'
+import { faultOf } from '../refusals/failures.js'
 import type { Names } from '../family.js'
 import { openaiChat } from '../openai/chat.js'
-import { withoutLosses } from '../refused-parameters.js'
-import { retryAfter } from '../retry-after.js'
+import { withoutLosses } from '../refusals/refused-parameters.js'
+import { retryAfter } from '../upstream/retry-after.js'
 
 /** What the ids of models and profiles consist of: `us.anthropic.claude-sonnet-4-5-20250929-v1:0`, `arn:aws:bedrock:…:inference-profile/…`. */
 const ID = /^\w[\w.:/-]*$/

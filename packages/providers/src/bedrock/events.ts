@@ -1,7 +1,7 @@
 import type { Read } from '@turnpike/core/internal'
 import { concat, fromBase64, inTurns, Pieces, readerOf } from '@turnpike/core/internal'
-import { parseJson } from '../json.js'
-import type { Transport, TransportResponse } from '../transport.js'
+import { parseJson } from '../upstream/json.js'
+import type { Transport, TransportResponse } from '../upstream/transport.js'
 import type { Frame } from './event-stream.js'
 import { frameReader } from './event-stream.js'
 

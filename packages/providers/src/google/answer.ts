@@ -1,6 +1,6 @@
 import type { Usage } from '@turnpike/core'
-import { newCompletionId } from '../chunk-builder.js'
-import { count } from '../count.js'
+import { newCompletionId } from '../answers/chunk-builder.js'
+import { count } from '../answers/count.js'
 import type { PartialArgument } from './partial-arguments.js'
 import { toExtraContent } from './signatures.js'
 

@@ -12,10 +12,10 @@ import {
   unsupported,
   parseUrl,
 } from '@turnpike/core/internal'
-import { parseDataUrl } from '../data-url.js'
-import { parseJson } from '../json.js'
-import { openCalls } from '../open-calls.js'
-import { GO_ON, parseArguments } from '../request-fields.js'
+import { parseDataUrl } from '../requests/data-url.js'
+import { parseJson } from '../upstream/json.js'
+import { openCalls } from '../requests/open-calls.js'
+import { GO_ON, parseArguments } from '../requests/request-fields.js'
 import type { Traits } from './models.js'
 import { detailsOf, signatureOf, UNSIGNED } from './signatures.js'
 

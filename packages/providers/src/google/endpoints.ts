@@ -1,6 +1,6 @@
 import type { Capability, EmbeddingRequest, Provider, SpeechRequest, TranscriptionFields } from '@turnpike/core'
 import type { Endpoints } from '../provider.js'
-import type { Upstream } from '../upstream.js'
+import type { Upstream } from '../upstream/upstream.js'
 import { batchEmbedContents, canEmbed, embeddings } from './embeddings.js'
 import { images } from './images.js'
 import { capabilities } from './models.js'

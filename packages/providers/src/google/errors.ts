@@ -1,9 +1,9 @@
 import type { UpstreamError } from '@turnpike/core'
 import { isObject } from '@turnpike/core/internal'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
-import { errorText } from '../error-text.js'
-import { faultOf, statusError } from '../failures.js'
-import { retryAfter } from '../retry-after.js'
+import { errorText } from '../refusals/error-text.js'
+import { faultOf, statusError } from '../refusals/failures.js'
+import { retryAfter } from '../upstream/retry-after.js'
 
 type Loose = Record<string, unknown>
 

@@ -1,6 +1,6 @@
 import type { Usage } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
-import { parseJson } from '../json.js'
+import { parseJson } from '../upstream/json.js'
 import type { Answer, AnswerPart } from './answer.js'
 import { hasCounts, toUsage } from './answer.js'
 

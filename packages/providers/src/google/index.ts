@@ -13,7 +13,7 @@ import type { RemoteContent } from './remote-content.js'
 import { refuseRemote, withRemoteContent } from './remote-content.js'
 import { toResponse } from './response.js'
 import { streamDecoder } from './stream.js'
-import type { Upstream } from '../upstream.js'
+import type { Upstream } from '../upstream/upstream.js'
 
 /** Options of {@link google}. */
 export interface GoogleOptions extends FamilyOptions {

@@ -1,6 +1,6 @@
 import type { Capability } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
-import type { Effort } from '../request-fields.js'
+import type { Effort } from '../requests/request-fields.js'
 
 /** The capabilities of all chat models of the family. */
 export const capabilities: Capability[] = ['chat', 'tools', 'vision', 'json_schema', 'reasoning']

@@ -1,6 +1,6 @@
 import { UpstreamError } from '@turnpike/core'
-import { malformed, truncated } from '../failures.js'
-import { endOf } from '../finish-reasons.js'
+import { malformed, truncated } from '../refusals/failures.js'
+import { endOf } from '../answers/finish-reasons.js'
 import type { Answer } from './answer.js'
 import { blockOf } from './answer.js'
 import { toldError } from './errors.js'

@@ -1,9 +1,17 @@
 import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
 import { invalid, isObject, unsupported } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
-import { toInstruction } from '../format-in-words.js'
-import type { Effort, NoteDown } from '../request-fields.js'
-import { allowedTools, effortOf, formatOf, nearestEffort, sharedFields, stopsOf, takeNotes } from '../request-fields.js'
+import { toInstruction } from '../requests/format-in-words.js'
+import type { Effort, NoteDown } from '../requests/request-fields.js'
+import {
+  allowedTools,
+  effortOf,
+  formatOf,
+  nearestEffort,
+  sharedFields,
+  stopsOf,
+  takeNotes,
+} from '../requests/request-fields.js'
 import type { Conversation, Part } from './content.js'
 import { toConversation } from './content.js'
 import type { Traits } from './models.js'

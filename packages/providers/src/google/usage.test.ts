@@ -3,7 +3,7 @@ import { cost, ratesFor, unitsOf } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { run } from '../../../../test/support/google.js'
 import { scriptedUpstream } from '../../../../test/support/upstream.js'
-import { builtInPrices } from '../catalogue.js'
+import { builtInPrices } from '../models/catalogue.js'
 import { google, googleChat, googleEndpoints } from './index.js'
 
 const picture = { inlineData: { mimeType: 'image/png', data: 'AAAA' } }

@@ -1,6 +1,6 @@
 import type { Usage } from '@turnpike/core'
 import { extend, isObject } from '@turnpike/core/internal'
-import { count } from '../count.js'
+import { count } from '../answers/count.js'
 
 /**
  * A choice in the form that was asked for, `message` for a whole answer and `delta` for a chunk: some servers give the other one, or the `text`

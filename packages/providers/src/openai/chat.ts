@@ -1,10 +1,17 @@
 import type { ChatCompletionRequest, Completion, FinishReason, Note, ToolCall } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
-import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow, unnamedCall } from '../chunk-builder.js'
-import { count } from '../count.js'
-import { finishReason } from '../finish-reasons.js'
-import { asTexts, textOf } from '../json.js'
+import {
+  checkArguments,
+  finishOf,
+  newCompletionId,
+  newToolCallId,
+  secondsNow,
+  unnamedCall,
+} from '../answers/chunk-builder.js'
+import { count } from '../answers/count.js'
+import { finishReason } from '../answers/finish-reasons.js'
+import { asTexts, textOf } from '../upstream/json.js'
 import { inForm, reportOf, separateThoughts } from './answer.js'
 import { choiceError, errors, missing, toldError } from './errors.js'
 import { cleanHistory } from './history.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { retryAfter } from '../retry-after.js'
+import { retryAfter } from '../upstream/retry-after.js'
 import { errors } from './errors.js'
 
 const headers = (values: Record<string, string>) => (name: string) => values[name]

@@ -1,9 +1,9 @@
 import type { UpstreamError } from '@turnpike/core'
 import { isObject } from '@turnpike/core/internal'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
-import { errorObject, errorText } from '../error-text.js'
-import { failed, faultOf, malformed, statusError } from '../failures.js'
-import { retryAfter } from '../retry-after.js'
+import { errorObject, errorText } from '../refusals/error-text.js'
+import { failed, faultOf, malformed, statusError } from '../refusals/failures.js'
+import { retryAfter } from '../upstream/retry-after.js'
 
 /** Codes of a 429 or 400 for an account that cannot pay. */
 const unpaid = ['insufficient_quota', 'billing_not_active', 'billing_hard_limit_reached']

@@ -1,9 +1,9 @@
 import type { ImageAnswer, ImageRequest, Note, Provider, Usage } from '@turnpike/core'
 import { extend, withoutNulls } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
-import { count } from '../count.js'
-import type { Upstream } from '../upstream.js'
-import { callJson } from '../upstream.js'
+import { count } from '../answers/count.js'
+import type { Upstream } from '../upstream/upstream.js'
+import { callJson } from '../upstream/upstream.js'
 import { missing } from './errors.js'
 import { route } from './routing-fields.js'
 

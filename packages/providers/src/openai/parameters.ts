@@ -7,8 +7,8 @@
  */
 import type { ChatMessage, Note } from '@turnpike/core'
 import { isObject, unsupported } from '@turnpike/core/internal'
-import type { Effort } from '../request-fields.js'
-import { efforts, nearestEffort } from '../request-fields.js'
+import type { Effort } from '../requests/request-fields.js'
+import { efforts, nearestEffort } from '../requests/request-fields.js'
 
 type Body = Record<string, unknown>
 

@@ -1,5 +1,5 @@
 import type { Note } from '@turnpike/core'
-import type { Upstream } from '../upstream.js'
+import type { Upstream } from '../upstream/upstream.js'
 
 /** Fields by which some compatible servers, such as proxies, let a caller decide where they send a request and with which credential. */
 const routingFields = [

@@ -6,8 +6,8 @@
  */
 import type { ChatCompletionRequest, ChatMessage, Note } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
-import { formatInWords } from '../format-in-words.js'
-import { GO_ON } from '../request-fields.js'
+import { formatInWords } from '../requests/format-in-words.js'
+import { GO_ON } from '../requests/request-fields.js'
 import { isOwnModel } from './models.js'
 
 type Body = Record<string, unknown>

@@ -1,9 +1,9 @@
 import type { Note, Provider, SpeechFormat, UpstreamCall } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
-import { malformed, tooLarge, truncated } from '../failures.js'
-import { dismiss } from '../transport.js'
-import type { Upstream } from '../upstream.js'
-import { ANSWER_LIMIT, send } from '../upstream.js'
+import { malformed, tooLarge, truncated } from '../refusals/failures.js'
+import { dismiss } from '../upstream/transport.js'
+import type { Upstream } from '../upstream/upstream.js'
+import { ANSWER_LIMIT, send } from '../upstream/upstream.js'
 import { route } from './routing-fields.js'
 
 /** The content type of each format. */

@@ -1,6 +1,6 @@
 import type { Model } from '@turnpike/core'
 import { isObject } from '@turnpike/core/internal'
-import { isModelId } from '../upstream-models.js'
+import { isModelId } from '../models/upstream-models.js'
 import type { Deployment } from './deployments.js'
 
 /** The ids of models by their aliases, by the id of the provider. */

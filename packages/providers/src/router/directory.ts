@@ -1,6 +1,6 @@
 import type { ApiError, Model, Need, Provider } from '@turnpike/core'
 import { invalid } from '@turnpike/core/internal'
-import { MODEL_ID_LENGTH } from '../upstream-models.js'
+import { MODEL_ID_LENGTH } from '../models/upstream-models.js'
 import type { Aliases } from './aliases.js'
 import type { Lists } from './listings.js'
 import type { ModelGroup } from './groups.js'

@@ -1,5 +1,5 @@
 import type { Model, Price } from '@turnpike/core'
-import { lineOf, versionOf } from '../lines.js'
+import { lineOf, versionOf } from '../models/lines.js'
 
 /**
  * The mid-size one of the chat models of a provider that can call tools and have a known price: of the newest version of each model, the

@@ -5,7 +5,7 @@ import { google } from '../google/index.js'
 import { openai } from '../openai/index.js'
 import type { FakeAnswer } from '../testing/index.js'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '../testing/index.js'
-import type { Transport } from '../transport.js'
+import type { Transport } from '../upstream/transport.js'
 import { createRouter } from './router.js'
 
 const never = new AbortController().signal

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { fetchTransport } from '../transport.js'
+import { fetchTransport } from '../upstream/transport.js'
 import type { FakeAnswer, FakeUpstream } from './fake-upstream.js'
 import { fakeUpstream } from './fake-upstream.js'
 

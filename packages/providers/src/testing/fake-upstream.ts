@@ -1,7 +1,7 @@
 import type { Signal } from '@turnpike/core'
 import { concat } from '@turnpike/core/internal'
-import { parseJson } from '../json.js'
-import type { Transport } from '../transport.js'
+import { parseJson } from '../upstream/json.js'
+import type { Transport } from '../upstream/transport.js'
 
 /** A request received by a fake upstream. */
 export interface FakeRequest {

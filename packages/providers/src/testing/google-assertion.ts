@@ -1,6 +1,6 @@
 /** Verifies the assertion of a service account (RFC 7523), as Google's token endpoint does. @module */
 import { fromBase64 } from '@turnpike/core/internal'
-import { parseJson } from '../json.js'
+import { parseJson } from '../upstream/json.js'
 
 const utf8 = new TextEncoder()
 const text = new TextDecoder()

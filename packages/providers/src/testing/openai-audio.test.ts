@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Transport } from '../transport.js'
-import { fetchTransport } from '../transport.js'
+import type { Transport } from '../upstream/transport.js'
+import { fetchTransport } from '../upstream/transport.js'
 import { fakeOpenAI } from './fake-openai.js'
 import { openaiSpeechRefusal } from './openai-speech.js'
 import { openaiTranscriptionRefusal } from './openai-transcriptions.js'

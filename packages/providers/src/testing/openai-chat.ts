@@ -1,4 +1,4 @@
-import { secondsNow } from '../chunk-builder.js'
+import { secondsNow } from '../answers/chunk-builder.js'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
 import { json, refused, requestId } from './openai-answers.js'
 import { openaiRefusal } from './openai-rules.js'

@@ -1,5 +1,5 @@
 import { isObject } from '@turnpike/core/internal'
-import { secondsNow } from '../chunk-builder.js'
+import { secondsNow } from '../answers/chunk-builder.js'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
 import { json, refused } from './openai-answers.js'
 import type { Refusal } from './openai-refusals.js'

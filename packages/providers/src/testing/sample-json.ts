@@ -1,4 +1,4 @@
-import { parseJson } from '../json.js'
+import { parseJson } from '../upstream/json.js'
 
 type Schema = Record<string, unknown>
 

@@ -1,5 +1,5 @@
 /** A second of silence in each speech format, as complete, playable files. @module */
-import { toWav } from '../wav.js'
+import { toWav } from '../answers/wav.js'
 
 /** Sample rate in Hz, the same for OpenAI and Google. */
 const SAMPLE_RATE = 24_000

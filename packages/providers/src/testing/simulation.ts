@@ -1,5 +1,5 @@
 /** What the simulated models of all vendors share. @module */
-import { randomText } from '../chunk-builder.js'
+import { randomText } from '../answers/chunk-builder.js'
 
 /** Creates a unique id. */
 export const newId = (prefix: string): string => `${prefix}simulated${randomText()}`

@@ -1,4 +1,4 @@
-import { count } from '../count.js'
+import { count } from '../answers/count.js'
 import type { EmbeddingMethod } from '../google/embeddings.js'
 import { promptUsage, usageOf } from '../google/embeddings.js'
 import { toPath } from '../google/models.js'

@@ -1,9 +1,9 @@
 import { fromBase64, isObject, toBase64, unset } from '@turnpike/core/internal'
 import { errors } from '../google/errors.js'
-import type { Token } from '../kept-token.js'
-import { TOKEN_TIMEOUT_MS } from '../kept-token.js'
-import type { Transport } from '../transport.js'
-import { callJson } from '../upstream.js'
+import type { Token } from '../upstream/kept-token.js'
+import { TOKEN_TIMEOUT_MS } from '../upstream/kept-token.js'
+import type { Transport } from '../upstream/transport.js'
+import { callJson } from '../upstream/upstream.js'
 
 /** The key of a service account, as Google's JSON file has it. Further fields are not read. */
 export interface ServiceAccountKey {

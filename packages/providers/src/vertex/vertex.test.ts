@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { toChunks } from '../provider.js'
 import type { FakeVertexOptions } from '../testing/index.js'
 import { fakeVertex } from '../testing/index.js'
-import type { Transport } from '../transport.js'
+import type { Transport } from '../upstream/transport.js'
 import type { ServiceAccountKey, VertexOptions } from './index.js'
 import { vertex } from './index.js'
 

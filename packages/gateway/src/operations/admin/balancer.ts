@@ -2,7 +2,7 @@ import type { Considered, Router } from '@turnpike/core'
 import { ChatCompletionRequest, toUsd } from '@turnpike/core'
 import * as v from 'valibot'
 import { operation } from '../../operation.js'
-import { needOf } from '../../chat-need.js'
+import { needOf } from '../../limits/chat-need.js'
 import { normalise } from '../chat.js'
 import { health, healthOf } from './providers.js'
 

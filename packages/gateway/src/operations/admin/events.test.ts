@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { watchTimers } from '../../../../../test/support/timers.js'
 import { adminGateway } from '../../../../../test/support/admin.js'
 import { answer, chunk, streamed } from '../../../../../test/support/gateway.js'
-import type { RequestEvent } from '../../request-events.js'
-import { requestEvents } from '../../request-events.js'
+import type { RequestEvent } from '../../records/request-events.js'
+import { requestEvents } from '../../records/request-events.js'
 
 const event = (request_id: string): RequestEvent => ({
   request_id,

@@ -3,8 +3,8 @@ import type { Call, EventStream } from '@turnpike/http'
 import { sse, sseEvent, whole } from '@turnpike/http'
 import * as v from 'valibot'
 import { EVENTS_MS, EVENTS_WAITING } from '../../conventions.js'
-import type { RequestEvents } from '../../request-events.js'
-import { RequestEvent } from '../../request-events.js'
+import type { RequestEvents } from '../../records/request-events.js'
+import { RequestEvent } from '../../records/request-events.js'
 import { operation } from '../../operation.js'
 
 /** Sent at once, so that readers know that the stream is open; `retry` is the reconnection delay of browsers, in milliseconds. */

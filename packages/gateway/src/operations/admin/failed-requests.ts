@@ -4,8 +4,8 @@ import { Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { notFound } from '../../errors.js'
 import { operation } from '../../operation.js'
-import { RequestEvent } from '../../request-events.js'
-import { failedKey, idAt } from '../../request-history.js'
+import { RequestEvent } from '../../records/request-events.js'
+import { failedKey, idAt } from '../../records/request-history.js'
 
 /** A page of the failed requests that are kept. */
 export const FailedRequests = v.object({

@@ -4,8 +4,8 @@ import { histogramOf, quantile, sumOf, totalsOf } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { METRICS_HOURS } from '../../conventions.js'
 import { operation } from '../../operation.js'
-import type { EndedHour } from '../../request-history.js'
-import { endedHours } from '../../request-history.js'
+import type { EndedHour } from '../../records/request-history.js'
+import { endedHours } from '../../records/request-history.js'
 import { byHour, Hours, startOf } from './hours.js'
 
 /** Quantiles in milliseconds, accurate within a tenth; null where there are no calls. */

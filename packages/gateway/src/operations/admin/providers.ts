@@ -2,7 +2,7 @@ import type { Probe, ProviderState, Router } from '@turnpike/core'
 import * as v from 'valibot'
 import { notFound } from '../../errors.js'
 import { operation } from '../../operation.js'
-import { kindOf } from '../../outcome.js'
+import { kindOf } from '../../records/outcome.js'
 
 /** The state of the circuit breaker of a provider. */
 export const health = {

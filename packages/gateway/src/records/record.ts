@@ -1,0 +1,99 @@
+import type { Target, UnitClass, Units, Usage, UsageRecord } from '@turnpike/core'
+import { cost } from '@turnpike/core'
+import type { Tagged } from '@turnpike/core/internal'
+import { believable, completionClasses, isUuid, promptClasses } from '@turnpike/core/internal'
+import type { Call } from '@turnpike/http'
+import { ratesOf } from '../limits/service-tier.js'
+
+/** The usage of a request. */
+export interface Used {
+  usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens'>
+  units: Units
+  accuracy: UsageRecord['accuracy']
+  /** The service tier that served the request; absent = the standard one. */
+  tier?: string | undefined
+}
+
+/** The value of a tag header if it is a UUID, else ''. */
+export const tag = (call: Call, name: string): string => {
+  const value = call.header(name)
+  return value !== undefined && isUuid(value) ? value.toLowerCase() : ''
+}
+
+const sum = (units: Units, classes: readonly UnitClass[]): number =>
+  Math.ceil(classes.reduce((all, name) => all + (units[name] ?? 0), 0))
+
+/** Usage that is estimated. */
+export const estimated = (units: Units, tier?: string): Used => ({
+  usage: { prompt_tokens: sum(units, promptClasses), completion_tokens: sum(units, completionClasses) },
+  units,
+  accuracy: 'estimated',
+  tier,
+})
+
+/** The classes of units that an answer produces, as opposed to those that a request sends. */
+const madeClasses = new Set<string>([...completionClasses, 'images'])
+
+/** The part of the expected units that is used as soon as a request is sent. */
+export const sentOf = (units: Units): Units =>
+  Object.fromEntries(Object.entries(units).filter(([name]) => !madeClasses.has(name)))
+
+/** The units of two calls. */
+export function sumUnits(one: Units, other: Units): Units {
+  const sum = { ...one }
+  for (const [name, count] of Object.entries(other) as [UnitClass, number][]) sum[name] = (sum[name] ?? 0) + count
+  return sum
+}
+
+/** The fields of a record that are known before the request is sent. */
+export type RecordHead = Tagged & Pick<UsageRecord, 'request_id' | 'key_id' | 'end_user' | 'task' | 'considered'>
+
+/** The fields of a record that are known when the request has ended. */
+export type RecordEnd = Pick<UsageRecord, 'attempts' | 'outcome' | 'latency_ms' | 'first_token_ms' | 'timestamp'>
+
+/** A usage record that the ledger believes, charged at the price that its target had when the request was admitted. */
+export function recordOf(
+  head: RecordHead,
+  target: Target,
+  { usage: { prompt_tokens, completion_tokens }, units, accuracy, tier }: Used,
+  { attempts, outcome, latency_ms, first_token_ms, timestamp }: RecordEnd,
+): UsageRecord {
+  const { provider, model, price, catalogue } = target
+  const rates = ratesOf(target, units, tier)
+  const { request_id, user_id, key_id, session_id, conversation_id, task_id, project_id, in_session, task } = head
+  const { considered, in_conversation, in_task, in_project } = head
+  const record: UsageRecord = {
+    request_id,
+    user_id,
+    key_id,
+    session_id,
+    conversation_id,
+    task_id,
+    project_id,
+    in_session,
+    task,
+    model,
+    provider: provider.id,
+    attempts,
+    prompt_tokens,
+    completion_tokens,
+    tokens: prompt_tokens + completion_tokens,
+    accuracy,
+    units,
+    rates,
+    catalogue,
+    cost_nano_usd: price ? cost(units, rates) : null,
+    outcome,
+    latency_ms,
+    first_token_ms,
+    timestamp,
+  }
+  // Spreads within the literal would cost more than the rest of it (docs/decisions/008).
+  if (considered) record.considered = considered
+  if (tier !== undefined) record.service_tier = tier
+  if (head.end_user) record.end_user = head.end_user
+  if (in_conversation) record.in_conversation = true
+  if (in_task) record.in_task = true
+  if (in_project) record.in_project = true
+  return believable(record)
+}
