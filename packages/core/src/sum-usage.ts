@@ -1,4 +1,4 @@
-import { extend } from './extend.js'
+import { extend } from './helpers/extend.js'
 import type { Usage } from './schemas/chat.js'
 
 /** Sums all counts, including those of the details. Of texts, such as a service tier, the first one is kept. */

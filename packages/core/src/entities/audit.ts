@@ -1,4 +1,4 @@
-import { uuidv7 } from '../ids.js'
+import { uuidv7 } from '../helpers/ids.js'
 import type { Commit, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import { pageBelow } from '../kv/pages.js'

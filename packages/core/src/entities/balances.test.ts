@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { usageRecord } from '../../../../test/support/usage-record.js'
-import { isUuid } from '../ids.js'
+import { isUuid } from '../helpers/ids.js'
 import type { KV } from '../kv/kv.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { usageLedger } from '../ledger/usage-ledger.js'

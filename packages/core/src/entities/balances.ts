@@ -1,4 +1,4 @@
-import { uuidv7 } from '../ids.js'
+import { uuidv7 } from '../helpers/ids.js'
 import type { KV } from '../kv/kv.js'
 import { totalKey, totalsOf } from '../ledger/totals.js'
 import type { Fields } from '../ledger/totals.js'

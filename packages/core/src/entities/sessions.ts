@@ -1,4 +1,4 @@
-import { uuidv7 } from '../ids.js'
+import { uuidv7 } from '../helpers/ids.js'
 import type { JsonValue, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import { pageOfIndex } from '../kv/pages.js'

@@ -1,6 +1,6 @@
 import type { KV } from '../kv/kv.js'
 import type { UsageRecord } from '../ledger/usage-record.js'
-import { revocableCache } from '../revocable-cache.js'
+import { revocableCache } from '../helpers/revocable-cache.js'
 
 /** The fields of a usage record that name what it was used for, and the totals in which it counts. */
 export type Tagged = Pick<

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isUuid } from '../ids.js'
+import { isUuid } from '../helpers/ids.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { verifyStore } from '../verify.js'
 import { deleteUser, updateUser } from './user-changes.js'

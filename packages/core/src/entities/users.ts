@@ -1,5 +1,5 @@
 import { ID_LENGTH, MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
-import { uuidv7 } from '../ids.js'
+import { uuidv7 } from '../helpers/ids.js'
 import { noSuchPage } from '../invalid.js'
 import type { Commit, Entry, Key, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'

@@ -1,5 +1,5 @@
 import { MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
-import { nextTurn } from '../microtask.js'
+import { nextTurn } from '../helpers/microtask.js'
 
 /**
  * The storage port: ordered keys, versioned values and one atomic write operation.

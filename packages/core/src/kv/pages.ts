@@ -1,4 +1,4 @@
-import { isUuid } from '../ids.js'
+import { isUuid } from '../helpers/ids.js'
 import { noSuchPage } from '../invalid.js'
 import type { Entry, Key, KV } from './kv.js'
 

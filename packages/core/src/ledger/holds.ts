@@ -1,5 +1,5 @@
 import { HOLD_END_MS } from '../conventions.js'
-import { timeOf } from '../ids.js'
+import { timeOf } from '../helpers/ids.js'
 import type { Commit, Entry, Key, KV } from '../kv/kv.js'
 import { encodeKey, entriesOf } from '../kv/kv.js'
 import type { Fields } from './totals.js'

@@ -1,4 +1,4 @@
-import { isObject } from '../is-object.js'
+import { isObject } from '../helpers/is-object.js'
 import { parsePrice } from './parse-prices.js'
 import type { PriceRow } from './price.js'
 

@@ -1,4 +1,4 @@
-import { isObject } from '../is-object.js'
+import { isObject } from '../helpers/is-object.js'
 import type { Price, PriceRow, Rates, UnitClass } from './price.js'
 import { unitClasses } from './price.js'
 

@@ -1,4 +1,4 @@
-import { isObject } from '../is-object.js'
+import { isObject } from '../helpers/is-object.js'
 import { fnv1a } from './fnv1a.js'
 import { parsePrices } from './parse-prices.js'
 import type { Origin, Price, PriceRow, PriceTable } from './price.js'

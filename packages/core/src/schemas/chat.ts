@@ -5,7 +5,7 @@
  */
 import * as v from 'valibot'
 import { MAX_MESSAGES, MAX_PARTS, MAX_TOOL_CALLS, MAX_TOOLS } from '../conventions.js'
-import { isObject } from '../is-object.js'
+import { isObject } from '../helpers/is-object.js'
 import { count, integer } from './integers.js'
 import { ours } from './ours.js'
 import { variant } from './variant.js'

@@ -59,7 +59,9 @@ describe('the routes for administrators', () => {
   it('are those of the specification, and optionally the additional ones', async () => {
     const table = async (options: object) => {
       const { routes } = (await adminGateway(options)).gateway
-      return routes.filter(({ path }) => path.startsWith('/admin')).map(({ path, convention }) => [path, convention])
+      return routes
+        .filter(({ path }) => path.startsWith('/admin'))
+        .map(({ path, convention = false }) => [path, convention])
     }
     const shown = ['metrics', 'providers', 'pricing', 'users/summary', 'balancer'].map((name) => [
       `/admin/${name}`,

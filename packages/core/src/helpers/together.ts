@@ -1,10 +1,10 @@
-import { CALLS_AT_ONCE } from './conventions.js'
-import type { UpstreamFailure } from './errors.js'
-import { UpstreamError } from './errors.js'
+import { CALLS_AT_ONCE } from '../conventions.js'
+import type { UpstreamFailure } from '../errors.js'
+import { UpstreamError } from '../errors.js'
 import { extend } from './extend.js'
-import type { Usage } from './schemas/chat.js'
-import type { Signal } from './provider.js'
-import { sumUsage } from './sum-usage.js'
+import type { Usage } from '../schemas/chat.js'
+import type { Signal } from '../provider.js'
+import { sumUsage } from '../sum-usage.js'
 
 /** A controller that is aborted with `signal`, until `dispose` removes its listener from that. */
 export function follow(signal: Signal): { controller: AbortController; dispose(): void } {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { KV } from './kv/kv.js'
-import { memoryKV } from './kv/memory-kv.js'
+import type { KV } from '../kv/kv.js'
+import { memoryKV } from '../kv/memory-kv.js'
 import { repeated } from './repeated.js'
 
 /** Adds 1 to a value by compare-and-set. */

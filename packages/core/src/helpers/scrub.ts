@@ -1,4 +1,4 @@
-import { KEY_PREFIX, TOKEN_PREFIX } from './conventions.js'
+import { KEY_PREFIX, TOKEN_PREFIX } from '../conventions.js'
 
 const HIDDEN = '[redacted]'
 

@@ -1,4 +1,4 @@
-import { JSON_FIELDS, JSON_VALUES } from './conventions.js'
+import { JSON_FIELDS, JSON_VALUES } from '../conventions.js'
 
 /** How many values and fields texts of JSON may have together, and how many they have so far. */
 export interface JsonCount {

@@ -1,4 +1,4 @@
-import { VERIFIED_MS } from './conventions.js'
+import { VERIFIED_MS } from '../conventions.js'
 
 /** A short cache of what was looked up, from which what is revoked in this process disappears at once. */
 export interface RevocableCache<T> {
