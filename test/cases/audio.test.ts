@@ -5,7 +5,7 @@ import { passTo, whole } from './pass.js'
 const invalid = (message: string, code = 'invalid_body'): string => error('invalid_request_error', code, message)
 const wrong = (message: string): string => invalid(message)
 
-it('#96 synthesises input within the limits, and reports an error in JSON', async () => {
+it('synthesises input within the limits, and reports an error in JSON', async () => {
   const path = '/v1/audio/speech'
   const url = 'https://api.openai.com/v1/audio/speech'
   const audio = { headers: { 'content-type': 'audio/mpeg' }, body: [Uint8Array.of(0xff, 0xf3), Uint8Array.of(0, 0x80)] }
@@ -40,7 +40,7 @@ it('#96 synthesises input within the limits, and reports an error in JSON', asyn
 
 const MIB = 1024 * 1024
 
-it('#97 makes subtitles of what the upstream heard when, and sends a file with its name', async () => {
+it('makes subtitles of what the upstream heard when, and sends a file with its name', async () => {
   const path = '/v1/audio/transcriptions'
   const sound = '\xff\xfb\0\r\n--'.repeat(30)
   const recording = new Uint8Array(Buffer.from(sound, 'latin1'))

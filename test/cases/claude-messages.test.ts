@@ -1,7 +1,7 @@
 import { it } from 'vitest'
 import { assistant, call, claudeTool, expectRefused, expectSent, says, tool, user } from './claude.js'
 
-it('#1 collects system and developer messages after the system field', () =>
+it('collects system and developer messages after the system field', () =>
   expectSent(
     {
       system: 'Zero',
@@ -20,7 +20,7 @@ it('#1 collects system and developer messages after the system field', () =>
     },
   ))
 
-it('#2 keeps every part of a system message', () =>
+it('keeps every part of a system message', () =>
   expectSent(
     {
       messages: [
@@ -32,7 +32,7 @@ it('#2 keeps every part of a system message', () =>
     { system: [says('One'), says('Two'), says('Three'), says('Four')] },
   ))
 
-it('#3 joins messages of one role', () =>
+it('joins messages of one role', () =>
   expectSent(
     {
       messages: [
@@ -54,7 +54,7 @@ const answers = (tool_call_id: string, content: string) => ({ role: 'tool', tool
 const ask = { role: 'user', content: 'Hi' }
 const calls = (...tool_calls: object[]) => ({ role: 'assistant', content: null, tool_calls })
 
-it('#4 puts the results of three calls before the text, in one message', () =>
+it('puts the results of three calls before the text, in one message', () =>
   expectSent(
     {
       tools: [tool('f'), tool('g')],
@@ -77,7 +77,7 @@ it('#4 puts the results of three calls before the text, in one message', () =>
     },
   ))
 
-it('#5 omits empty text beside calls', async () => {
+it('omits empty text beside calls', async () => {
   for (const content of ['', ' \n', [says('')]])
     await expectSent(
       {
@@ -91,7 +91,7 @@ it('#5 omits empty text beside calls', async () => {
     )
 })
 
-it('#6 treats missing arguments as an empty object, and refuses anything but an object', async () => {
+it('treats missing arguments as an empty object, and refuses anything but an object', async () => {
   const request = (args: string) => ({
     tools: [tool('f')],
     messages: [ask, calls(call('c1', 'f', args)), answers('c1', 'one')],
@@ -103,7 +103,7 @@ it('#6 treats missing arguments as an empty object, and refuses anything but an 
   for (const args of ['[1]', '{bad']) await expectRefused(request(args), 'The arguments of "f" are no JSON object')
 })
 
-it('#7 changes the id of a call and of its result alike', () =>
+it('changes the id of a call and of its result alike', () =>
   expectSent(
     { tools: [tool('f')], messages: [ask, calls(call('call.1:2/3', 'f')), answers('call.1:2/3', 'one')] },
     {
@@ -112,7 +112,7 @@ it('#7 changes the id of a call and of its result alike', () =>
     },
   ))
 
-it('#8 refuses a result without a call, and names it', async () => {
+it('refuses a result without a call, and names it', async () => {
   const message = 'No tool call "c2" waits for a result'
   await expectRefused({ tools: [tool('f')], messages: [ask, calls(call('c1', 'f')), answers('c2', 'two')] }, message)
   await expectRefused({ tools: [tool('f')], messages: [ask, answers('c2', 'two'), calls(call('c2', 'f'))] }, message)
@@ -122,7 +122,7 @@ const shows = (url: string) => ({
   messages: [{ role: 'user', content: [says('What is this?'), { type: 'image_url', image_url: { url } }] }],
 })
 
-it('#17 accepts images as data URLs and https URLs', async () => {
+it('accepts images as data URLs and https URLs', async () => {
   const sees = (source: object) => ({ messages: [user(says('What is this?'), { type: 'image', source })] })
   await expectSent(
     shows('data:image/jpg;base64,/9j/4AAQ'),
@@ -141,7 +141,7 @@ it('#17 accepts images as data URLs and https URLs', async () => {
     await expectRefused(shows(url), 'Only https and data URLs are accepted')
 })
 
-it('#18 accepts a PDF, with its name', () =>
+it('accepts a PDF, with its name', () =>
   expectSent(
     {
       messages: [
@@ -168,7 +168,7 @@ it('#18 accepts a PDF, with its name', () =>
     },
   ))
 
-it('#19 refuses audio', () =>
+it('refuses audio', () =>
   expectRefused(
     {
       messages: [

@@ -2,19 +2,19 @@ import { expect, it } from 'vitest'
 import { answer, asked, claudeTool, completion, expectRefused, expectSent, says, tool } from './claude.js'
 import { pass, whole } from './pass.js'
 
-it('#9 accepts stop as a string or a list, and omits blanks', async () => {
+it('accepts stop as a string or a list, and omits blanks', async () => {
   await expectSent({ stop: 'X' }, { stop_sequences: ['X'] })
   await expectSent({ stop: ['\n', 'X'] }, { stop_sequences: ['X'] }, 'clamped=stop')
   await expectSent({ stop: null }, {})
 })
 
-it('#10 always sends max_tokens', async () => {
+it('always sends max_tokens', async () => {
   await expectSent({}, { max_tokens: 8192 })
   await expectSent({ model: 'claude-unheard-of' }, { model: 'claude-unheard-of', max_tokens: 4096 })
   await expectSent({ max_completion_tokens: 50, max_tokens: 100 }, { max_tokens: 50 }, 'dropped=max_tokens')
 })
 
-it('#11 clamps temperature, and has no default', async () => {
+it('clamps temperature, and has no default', async () => {
   const model = 'claude-opus-4-8'
   await expectSent({ temperature: 1.7 }, { temperature: 1 }, 'clamped=temperature')
   await expectSent({ model, temperature: 1.7 }, { model }, 'dropped=temperature')
@@ -22,7 +22,7 @@ it('#11 clamps temperature, and has no default', async () => {
   await expectSent({ model }, { model })
 })
 
-it('#12 sends temperature without top_p to the models that refuse both at once', async () => {
+it('sends temperature without top_p to the models that refuse both at once', async () => {
   const both = { temperature: 0.2, top_p: 0.9 }
   for (const model of ['claude-opus-4-1', 'claude-haiku-4-5-20251001', 'claude-opus-4-5', 'claude-sonnet-4-6'])
     await expectSent({ ...both, model, max_tokens: 9 }, { temperature: 0.2, model, max_tokens: 9 }, 'dropped=top_p')
@@ -34,7 +34,7 @@ const two = { tools: [tool('f'), tool('g')] }
 const sentTwo = { tools: [claudeTool('f'), claudeTool('g')] }
 const named = (name: string) => ({ type: 'function', function: { name } })
 
-it('#13 translates tool_choice and keeps the tools', async () => {
+it('translates tool_choice and keeps the tools', async () => {
   await expectSent({ ...two, tool_choice: 'required' }, { ...sentTwo, tool_choice: { type: 'any' } })
   await expectSent({ ...two, tool_choice: named('g') }, { ...sentTwo, tool_choice: { type: 'tool', name: 'g' } })
   await expectSent({ ...two, tool_choice: 'none' }, { ...sentTwo, tool_choice: { type: 'none' } })
@@ -42,13 +42,13 @@ it('#13 translates tool_choice and keeps the tools', async () => {
   await expectRefused({ ...two, tool_choice: named('h') }, 'tool_choice names "h", which is no tool')
 })
 
-it('#14 forbids parallel calls without a tool_choice', () =>
+it('forbids parallel calls without a tool_choice', () =>
   expectSent(
     { ...two, parallel_tool_calls: false },
     { ...sentTwo, tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
   ))
 
-it('#15 passes on the schema of a tool unchanged', () => {
+it('passes on the schema of a tool unchanged', () => {
   const parameters = {
     type: 'object',
     description: 'Where and how',
@@ -71,7 +71,7 @@ it('#15 passes on the schema of a tool unchanged', () => {
   )
 })
 
-it('#16 gives a tool without parameters an empty object', () =>
+it('gives a tool without parameters an empty object', () =>
   expectSent(
     { tools: [tool('f'), { type: 'function', function: { name: 'g', parameters: null } }] },
     {
@@ -82,7 +82,7 @@ it('#16 gives a tool without parameters an empty object', () =>
     },
   ))
 
-it('#20 enforces a JSON Schema, by a tool on models without that feature', async () => {
+it('enforces a JSON Schema, by a tool on models without that feature', async () => {
   const schema = {
     type: 'object',
     properties: { n: { type: 'integer', minimum: 1, maximum: 5 } },
@@ -120,7 +120,7 @@ it('#20 enforces a JSON Schema, by a tool on models without that feature', async
   }
 })
 
-it('#21 makes two calls for n = 2, and sums their usage', async () => {
+it('makes two calls for n = 2, and sums their usage', async () => {
   const answers = [
     answer({ content: [says('One.')] }),
     answer({ content: [says('Two.')], usage: { input_tokens: 12, cache_read_input_tokens: 5, output_tokens: 7 } }),
@@ -138,21 +138,21 @@ it('#21 makes two calls for n = 2, and sums their usage', async () => {
   expect(records).toMatchObject([{ prompt_tokens: 29, completion_tokens: 37, accuracy: 'reported' }])
 })
 
-it('#22 adds the thinking budget to max_tokens, and omits temperature', () =>
+it('adds the thinking budget to max_tokens, and omits temperature', () =>
   expectSent(
     { reasoning_effort: 'high', max_tokens: 500, temperature: 0.5 },
     { thinking: { type: 'enabled', budget_tokens: 16_384 }, max_tokens: 16_884 },
     'dropped=temperature',
   ))
 
-it('#23 does not forward fields that Claude does not know', () =>
+it('does not forward fields that Claude does not know', () =>
   expectSent(
     { logit_bias: { 50256: -100 }, store: true, metadata: { team: 'red' }, heard_of: 'never' },
     {},
     'dropped=logit_bias,store,metadata,heard_of',
   ))
 
-it('#24 forwards neither the provider nor the system field, to any family', async () => {
+it('forwards neither the provider nor the system field, to any family', async () => {
   await expectSent({ provider: 'anthropic' }, {})
   await expectSent({ provider: 'auto', system: 'Be brief' }, { system: [says('Be brief')] })
 

@@ -13,7 +13,7 @@ async function expectText(fields: object, expected: string) {
 
 const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input })
 
-it('#25 returns text and two calls with indices of their own', async () => {
+it('returns text and two calls with indices of their own', async () => {
   await expectText(
     {
       stop_reason: 'tool_use',
@@ -28,11 +28,11 @@ it('#25 returns text and two calls with indices of their own', async () => {
   )
 })
 
-it('#26 joins text blocks', async () => {
+it('joins text blocks', async () => {
   await expectText({ content: [says('a'), says('b')] }, completion('"content":"ab","refusal":null', 'stop'))
 })
 
-it('#27 separates thinking from the text', async () => {
+it('separates thinking from the text', async () => {
   await expectText(
     { content: [{ type: 'thinking', thinking: 'Let me see.', signature: 'EqQB' }, says('42')] },
     completion(
@@ -44,7 +44,7 @@ it('#27 separates thinking from the text', async () => {
   )
 })
 
-it('#28 maps each stop_reason to a finish_reason, and an unknown one to stop', async () => {
+it('maps each stop_reason to a finish_reason, and an unknown one to stop', async () => {
   const finishes = [
     ['end_turn', 'stop'],
     ['stop_sequence', 'stop'],
@@ -67,7 +67,7 @@ it('#28 maps each stop_reason to a finish_reason, and an unknown one to stop', a
   )
 })
 
-it('#29 reports a refusal without content', async () => {
+it('reports a refusal without content', async () => {
   const refusal = { stop_reason: 'refusal', content: [] }
   await expectText(refusal, completion('"content":"","refusal":null', 'content_filter'))
   await expectText(
@@ -76,7 +76,7 @@ it('#29 reports a refusal without content', async () => {
   )
 })
 
-it('#30 reports a call that was cut', async () => {
+it('reports a call that was cut', async () => {
   await expectText(
     { stop_reason: 'max_tokens', content: [says('I write.'), use('toolu_1', 'write', { path: 'a' })] },
     completion(
@@ -87,7 +87,7 @@ it('#30 reports a call that was cut', async () => {
   )
 })
 
-it('#31 counts tokens that were read from the cache and written to it', async () => {
+it('counts tokens that were read from the cache and written to it', async () => {
   const records = await expectText(
     {
       usage: {
@@ -108,7 +108,7 @@ it('#31 counts tokens that were read from the cache and written to it', async ()
   expect(records).toMatchObject([{ prompt_tokens: 12_012, completion_tokens: 30, tokens: 12_042 }])
 })
 
-it('#32 treats null token counts as 0', async () => {
+it('treats null token counts as 0', async () => {
   const records = await expectText(
     {
       usage: {
@@ -130,7 +130,7 @@ it('#32 treats null token counts as 0', async () => {
   expect(records).toMatchObject([{ prompt_tokens: 0, completion_tokens: 2, tokens: 2 }])
 })
 
-it('#33 omits blocks that no client can use', async () => {
+it('omits blocks that no client can use', async () => {
   await expectText(
     {
       content: [

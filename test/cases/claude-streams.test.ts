@@ -84,7 +84,7 @@ interface Recorded extends Event {
   delta?: { text?: string }
 }
 
-it('#34 numbers calls independently of blocks, and sends {} for no arguments', needs(recordedTraffic), async () => {
+it('numbers calls independently of blocks, and sends {} for no arguments', needs(recordedTraffic), async () => {
   const lines = readFileSync(new URL('anthropic/anthropic-tool-no-args.chunks.txt', fixtures), 'utf8')
     .trim()
     .split('\n')
@@ -96,12 +96,12 @@ it('#34 numbers calls independently of blocks, and sends {} for no arguments', n
   await expectSeen(events(...recorded), chunks({ ...head, id }, ...seen))
 })
 
-it('#35 sends nothing for a ping', async () => {
+it('sends nothing for a ping', async () => {
   const pinged = [...hello, end('end_turn'), last].flatMap((event) => [ping, event, ping])
   await expectSeen(events(...pinged), helloSeen)
 })
 
-it('#36 keeps texts and calls in order, and numbers the calls from 0', async () => {
+it('keeps texts and calls in order, and numbers the calls from 0', async () => {
   const blocks = [
     ...text(0, 'One'),
     stop(0),
@@ -139,7 +139,7 @@ const used = (prompt: number, completion: number, total: number) =>
 const withUsage = { stream_options: { include_usage: true } }
 const helloUnused = unused(role, says('Hello'), finish('stop'))
 
-it('#37 uses the last count of the prompt, where there is one', async () => {
+it('uses the last count of the prompt, where there is one', async () => {
   const counts: [usage: object, prompt: number, total: number][] = [
     [{ input_tokens: 61, output_tokens: 2 }, 61, 63],
     [{ input_tokens: null, output_tokens: 2 }, 43, 45],
@@ -155,7 +155,7 @@ it('#37 uses the last count of the prompt, where there is one', async () => {
   }
 })
 
-it('#38 sends no usage without include_usage, and records it', async () => {
+it('sends no usage without include_usage, and records it', async () => {
   for (const stream_options of [undefined, null, {}, { include_usage: null }, { include_usage: false }]) {
     const records = await expectSeen(events(...hello, end('end_turn'), last), helloSeen, { stream_options })
     expect(records).toMatchObject([
@@ -164,12 +164,12 @@ it('#38 sends no usage without include_usage, and records it', async () => {
   }
 })
 
-it('#39 sends usage once with include_usage, before [DONE], and null in every earlier chunk', async () => {
+it('sends usage once with include_usage, before [DONE], and null in every earlier chunk', async () => {
   const seen = chunks(head, ...helloUnused, used(12, 30, 42), done)
   await expectSeen(events(...hello, end('end_turn'), last), seen, withUsage)
 })
 
-it('#40 answers an HTTP error where the first event is an error', async () => {
+it('answers an HTTP error where the first event is an error', async () => {
   for (const given of [[overloaded], [ping, overloaded]]) {
     const { status, headers, text: got, sent, records } = await pass('anthropic', { stream: true }, events(...given))
     expect(sent.map(({ body }) => body)).toEqual([asked])
@@ -179,7 +179,7 @@ it('#40 answers an HTTP error where the first event is an error', async () => {
   }
 })
 
-it('#41 ends with an error event where an error follows three deltas', async () => {
+it('ends with an error event where an error follows three deltas', async () => {
   const records = await expectSeen(
     events(start(), ...text(0, 'One', ' two', ' three'), overloaded, ...text(1, ' four'), end('end_turn'), last),
     chunks(head, role, says('One'), says(' two'), says(' three'), errors.failed),
@@ -187,7 +187,7 @@ it('#41 ends with an error event where an error follows three deltas', async () 
   expect(records).toMatchObject([{ prompt_tokens: 12, accuracy: 'partial', outcome: 'upstream_error' }])
 })
 
-it('#42 ends with an error event where the connection is cut after a delta', async () => {
+it('ends with an error event where the connection is cut after a delta', async () => {
   for (const cut of [[new Error('socket hang up')], []]) {
     const records = await expectSeen(
       events(start(), ...text(0, 'Hello'), ...cut),
@@ -197,7 +197,7 @@ it('#42 ends with an error event where the connection is cut after a delta', asy
   }
 })
 
-it('#43 is the same with padded JSON, with CRLF, and for any split of its bytes', async () => {
+it('is the same with padded JSON, with CRLF, and for any split of its bytes', async () => {
   const given = [start(), ...text(0, 'Hé 👋🏽'), stop(0), ...tool(1, 'toolu_1', 'a', '{"x":"🙂"}'), end('tool_use'), last]
   const seen = chunks(
     head,
@@ -219,14 +219,14 @@ it('#43 is the same with padded JSON, with CRLF, and for any split of its bytes'
     await expectSeen({ ...events(), body }, seen)
 })
 
-it('#44 has one role where message_start is repeated, and an error where another message starts', async () => {
+it('has one role where message_start is repeated, and an error where another message starts', async () => {
   const again = [start(), start(), ...hello.slice(1), start(), end('end_turn'), last]
   await expectSeen(events(...again), helloSeen)
   const spliced = [...hello, start(undefined, 'msg_2'), ...text(0, 'Bye'), end('end_turn'), last]
   await expectSeen(events(...spliced), chunks(head, role, says('Hello'), errors.senseless))
 })
 
-it('#45 returns the arguments of a cut call as received', async () => {
+it('returns the arguments of a cut call as received', async () => {
   await expectSeen(
     events(start(), ...text(0, 'So'), stop(0), ...tool(1, 'toolu_1', 'a', '{"x": "Pa', 'r'), end('max_tokens'), last),
     chunks(
@@ -254,7 +254,7 @@ const between = (given: object): Answer =>
   )
 const helSeen = chunks(head, role, says('Hel'), says('lo'), finish('stop'), done)
 
-it('#46 ignores citations and unknown deltas, and passes on signatures', async () => {
+it('ignores citations and unknown deltas, and passes on signatures', async () => {
   const citation = { type: 'char_location', cited_text: 'Hello', document_index: 0 }
   await expectSeen(between({ type: 'citations_delta', citation }), helSeen)
   await expectSeen(between({ type: 'compaction_delta', content: 'Summary' }), helSeen)
@@ -277,7 +277,7 @@ it('#46 ignores citations and unknown deltas, and passes on signatures', async (
   await expectSeen(events(start(), ...signed, end('end_turn'), last), signedSeen)
 })
 
-it('#47 reads a last event without its blank line', async () => {
+it('reads a last event without its blank line', async () => {
   for (const final of [
     [...hello, end('end_turn')],
     [...hello, end('end_turn'), last],

@@ -20,7 +20,7 @@ const role = choice({ role: 'assistant', content: '' })
 const hello = choice({ content: 'Hello' })
 const seen = chunks(head, role, hello)
 
-it('#85 aborts the upstream within a second of a client disconnect, and records the usage', async () => {
+it('aborts the upstream within a second of a client disconnect, and records the usage', async () => {
   const given = (more: object) => [
     event({ ...head, choices: [role], ...more }),
     event({ ...head, choices: [hello], ...more }),

@@ -29,7 +29,7 @@ const list = (model: string, vectors: string[], tokens: number): string =>
   `{"object":"list","data":[${vectors.map((vector, index) => `{"object":"embedding","index":${index},"embedding":${vector}}`).join(',')}],` +
   `"model":"${model}","usage":{"prompt_tokens":${tokens},"total_tokens":${tokens}}}`
 
-it('#91 returns the requested encoding, and the right numbers to the OpenAI client', async () => {
+it('returns the requested encoding, and the right numbers to the OpenAI client', async () => {
   const vector = [1, -2.5, 0.1, 0]
   const packed = 'AACAPwAAIMDNzMw9AAAAAA=='
   const unpacked = '[1,-2.5,0.10000000149011612,0]'
@@ -79,7 +79,7 @@ it('#91 returns the requested encoding, and the right numbers to the OpenAI clie
   expect([status, none]).toEqual([400, []])
 })
 
-it('#92 sends Gemini 100 texts at a time, and returns all vectors or none', async () => {
+it('sends Gemini 100 texts at a time, and returns all vectors or none', async () => {
   const input = Array.from({ length: 250 }, (_, at) => `t${at}`)
   const request = { model: 'gemini-embedding-001', input, dimensions: 250 }
   const textsOf = ({ body }: Sent) =>
@@ -121,7 +121,7 @@ it('#92 sends Gemini 100 texts at a time, and returns all vectors or none', asyn
   }
 })
 
-it('#93 shortens the vectors of Gemini to the requested dimensions, with length 1', async () => {
+it('shortens the vectors of Gemini to the requested dimensions, with length 1', async () => {
   const rest = Array.from({ length: 766 }, () => 0)
   const answer = whole({ embeddings: [{ values: [3, 4, ...rest] }], usageMetadata: { promptTokenCount: 1 } })
   const request = { model: 'gemini-embedding-001', input: 'Hi', dimensions: 768 }

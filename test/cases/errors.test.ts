@@ -63,7 +63,7 @@ async function expectFailure(family: Family, answer: Answer | ((sent: Sent) => A
   }
 }
 
-it('#79 returns Retry-After, as each family reports it, or one second', async () => {
+it('returns Retry-After, as each family reports it, or one second', async () => {
   const limited = (retryAfter: string): Expected => ({ status: 429, body: errors.limited, retryAfter })
   const slow = (family: Family, headers: Record<string, string> = {}) => whole(says[family]('Slow', 429), 429, headers)
   const details = [
@@ -80,7 +80,7 @@ it('#79 returns Retry-After, as each family reports it, or one second', async ()
 /** A failure of the network, as undici tells it. */
 const coded = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code })
 
-it('#80 is 502 where the upstream fails, cannot be reached, or times out', async () => {
+it('is 502 where the upstream fails, cannot be reached, or times out', async () => {
   const unreachable = [
     coded('ECONNREFUSED'),
     coded('CERT_HAS_EXPIRED'),
@@ -118,7 +118,7 @@ it('#80 is 502 where the upstream fails, cannot be reached, or times out', async
   }
 })
 
-it('#81 is 502 where the credential of the gateway is refused, without details', async () => {
+it('is 502 where the credential of the gateway is refused, without details', async () => {
   const message = 'Incorrect API key sk-abcDEF123456 or AIzaSyA1234567890 of organization org-a1b2c3d4e5'
   const failed = { status: 502, body: errors.failed }
   for (const family of families)
@@ -129,7 +129,7 @@ it('#81 is 502 where the credential of the gateway is refused, without details',
   await expectFailure('google', whole(invalid, 400), failed)
 })
 
-it('#82 is 400 context_length_exceeded with the message of OpenAI where the context is too long', async () => {
+it('is 400 context_length_exceeded with the message of OpenAI where the context is too long', async () => {
   const words: Record<Family, string> = {
     openai: "This model's maximum context length is 128000 tokens. However, your messages resulted in 140010 tokens.",
     anthropic: 'prompt is too long: 208310 tokens > 200000 maximum',
@@ -146,13 +146,13 @@ it('#82 is 400 context_length_exceeded with the message of OpenAI where the cont
   }
 })
 
-it('#83 is 502 in JSON where a proxy before the upstream answers 502 in HTML', async () => {
+it('is 502 in JSON where a proxy before the upstream answers 502 in HTML', async () => {
   const html = '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>cloudflare</body>\r\n</html>'
   for (const family of families)
     await expectFailure(family, whole(html, 502, { 'content-type': 'text/html' }), { status: 502, body: errors.failed })
 })
 
-it('#84 reads an error with the content type of an event stream', async () => {
+it('reads an error with the content type of an event stream', async () => {
   const words = 'models/gemini-9 is not found for API version v1beta, or is not supported for generateContent.'
   const body = error('invalid_request_error', 'model_not_found', words)
   for (const family of families) {

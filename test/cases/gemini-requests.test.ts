@@ -49,7 +49,7 @@ const functionResponse = (name: string, response: object, more: object = {}) => 
 
 const tool = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })
 
-it('#48 takes system messages from anywhere, and one of nothing else as a user turn', async () => {
+it('takes system messages from anywhere, and one of nothing else as a user turn', async () => {
   const messages = [
     { role: 'system', content: 'One.' },
     user,
@@ -72,7 +72,7 @@ it('#48 takes system messages from anywhere, and one of nothing else as a user t
   )
 })
 
-it('#49 keeps text and calls in one content, and their results in the next', async () => {
+it('keeps text and calls in one content, and their results in the next', async () => {
   const messages = [
     user,
     { ...calls(call('call_1', 'a'), call('call_2', 'b')), content: 'Two calls.' },
@@ -93,7 +93,7 @@ it('#49 keeps text and calls in one content, and their results in the next', asy
   )
 })
 
-it('#50 puts the results of the same tool in the order of its calls, with ids only from Gemini', async () => {
+it('puts the results of the same tool in the order of its calls, with ids only from Gemini', async () => {
   const history = (first: string, second: string) => ({
     messages: [user, calls(call(first, 'a'), call(second, 'a')), result(second, 'two'), result(first, 'one')],
   })
@@ -122,7 +122,7 @@ it('#50 puts the results of the same tool in the order of its calls, with ids on
   })
 })
 
-it('#51 sends a JSON object as it is and wraps every other result', async () => {
+it('sends a JSON object as it is and wraps every other result', async () => {
   const results: [content: string, response: object][] = [
     ['22C', { output: '22C' }],
     ['{"t":{"c":22}}', { t: { c: 22 } }],
@@ -142,7 +142,7 @@ it('#51 sends a JSON object as it is and wraps every other result', async () => 
     )
 })
 
-it('#52 sends parameters as JSON Schema', async () => {
+it('sends parameters as JSON Schema', async () => {
   const parameters = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     type: 'object',
@@ -163,7 +163,7 @@ it('#52 sends parameters as JSON Schema', async () => {
   )
 })
 
-it('#53 sends a schema that refers to itself unchanged', async () => {
+it('sends a schema that refers to itself unchanged', async () => {
   const parameters = {
     type: 'object',
     properties: { root: { $ref: '#/$defs/node' } },
@@ -177,7 +177,7 @@ it('#53 sends a schema that refers to itself unchanged', async () => {
   )
 })
 
-it('#54 forces a named tool, and forbids all while they stay declared', async () => {
+it('forces a named tool, and forbids all while they stay declared', async () => {
   const tools = [tool('a'), tool('b')]
   const declared = [{ functionDeclarations: [{ name: 'a' }, { name: 'b' }] }]
   await expectSent(
@@ -194,7 +194,7 @@ it('#54 forces a named tool, and forbids all while they stay declared', async ()
   )
 })
 
-it('#55 returns a signature with its call, and sends Gemini 3 a replacement for a missing one', async () => {
+it('returns a signature with its call, and sends Gemini 3 a replacement for a missing one', async () => {
   const signed = { extra_content: { google: { thought_signature: 'sig' } } }
   const history = (model: string, first: object, second: object) => ({
     model,
@@ -229,7 +229,7 @@ it('#55 returns a signature with its call, and sends Gemini 3 a replacement for 
 })
 
 // The gateway fetches nothing unless its option remoteContent says so, so that there is no redirect to follow.
-it('#56 refuses an https image and fetches nothing by default', async () => {
+it('refuses an https image and fetches nothing by default', async () => {
   const fetch = vi.spyOn(globalThis, 'fetch')
   const image = (url: string) => ({
     messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
@@ -245,7 +245,7 @@ it('#56 refuses an https image and fetches nothing by default', async () => {
   fetch.mockRestore()
 })
 
-it('#57 renames parameters, and drops penalties where they are refused', async () => {
+it('renames parameters, and drops penalties where they are refused', async () => {
   const fields = { max_tokens: 100, stop: 'X', top_p: 0.9, seed: 7, frequency_penalty: 0.5, presence_penalty: -0.5 }
   const generationConfig = { maxOutputTokens: 100, stopSequences: ['X'], topP: 0.9, seed: 7 }
   await expectSent(fields, { contents: [hi], generationConfig }, 'dropped=frequency_penalty,presence_penalty')
@@ -255,7 +255,7 @@ it('#57 renames parameters, and drops penalties where they are refused', async (
   )
 })
 
-it('#58 sets thinking by level or by budget, never by both', async () => {
+it('sets thinking by level or by budget, never by both', async () => {
   const clamped = 'clamped=reasoning_effort'
   const efforts: [model: string, reasoning_effort: string, thinkingConfig: object, warnings: string | null][] = [
     ['gemini-3-flash-preview', 'none', { thinkingLevel: 'minimal' }, clamped],
@@ -268,7 +268,7 @@ it('#58 sets thinking by level or by budget, never by both', async () => {
     await expectSent({ model, reasoning_effort }, { contents: [hi], generationConfig: { thinkingConfig } }, warnings)
 })
 
-it('#59 sends its key in a header and never in the URL', async () => {
+it('sends its key in a header and never in the URL', async () => {
   const address = 'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash'
   const headers = {
     'accept-encoding': 'identity',

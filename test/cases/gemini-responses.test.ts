@@ -51,7 +51,7 @@ const call = (name: string, text: string) => ({
   function: { name, arguments: text },
 })
 
-it('#60 converts STOP with calls to tool_calls, with ids that OpenAI accepts', async () => {
+it('converts STOP with calls to tool_calls, with ids that OpenAI accepts', async () => {
   const parts = [{ functionCall: { name: 'a', args: { x: 1 } } }, { functionCall: { name: 'a', args: { x: 2 } } }]
   const tool_calls = [call('a', '{"x":1}'), call('a', '{"x":2}')]
   const { raw } = await expectAnswer(
@@ -64,21 +64,21 @@ it('#60 converts STOP with calls to tool_calls, with ids that OpenAI accepts', a
   expect(new Set(ids).size).toBe(2)
 })
 
-it('#61 returns an empty object for a call without arguments', async () => {
+it('returns an empty object for a call without arguments', async () => {
   await expectAnswer(
     answer([candidate([{ functionCall: { name: 'a' } }])]),
     completion([choice(null, 'tool_calls', { tool_calls: [call('a', '{}')] })]),
   )
 })
 
-it('#62 keeps thoughts out of the content', async () => {
+it('keeps thoughts out of the content', async () => {
   await expectAnswer(
     answer([candidate([{ text: 'Hm.', thought: true }, { text: 'Hello' }])]),
     completion([choice('Hello', 'stop', { reasoning_content: 'Hm.' })]),
   )
 })
 
-it('#63 is empty where thoughts used up all tokens', async () => {
+it('is empty where thoughts used up all tokens', async () => {
   await expectAnswer(
     answer([{ content: { role: 'model' }, finishReason: 'MAX_TOKENS' }], {
       promptTokenCount: 9,
@@ -89,7 +89,7 @@ it('#63 is empty where thoughts used up all tokens', async () => {
   )
 })
 
-it('#64 reports the reason of a blocked prompt', async () => {
+it('reports the reason of a blocked prompt', async () => {
   const blocked = {
     promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
     usageMetadata: { promptTokenCount: 5, totalTokenCount: 5 },
@@ -110,7 +110,7 @@ it('answers a blocked prompt where Gemini does not tell the reason', async () =>
     )
 })
 
-it('#65 knows all twenty finish reasons, and takes a new one for a stop', async () => {
+it('knows all twenty finish reasons, and takes a new one for a stop', async () => {
   const unusable = [
     'MALFORMED_FUNCTION_CALL',
     'UNEXPECTED_TOOL_CALL',
@@ -142,7 +142,7 @@ it('#65 knows all twenty finish reasons, and takes a new one for a stop', async 
   }
 })
 
-it('#66 returns a choice for each candidate', async () => {
+it('returns a choice for each candidate', async () => {
   const one = candidate([{ text: 'One' }])
   const two = candidate([{ text: 'Two' }])
   const choices = [choice('One', 'stop'), choice('Two', 'stop', {}, 1)]
@@ -181,7 +181,7 @@ it('#66 returns a choice for each candidate', async () => {
   expect(asTwo.text).toBe(completion([choice('One', 'stop'), choice('One', 'stop', {}, 1)], usage(6, 2)))
 })
 
-it('#67 counts thoughts as completion, and cached tokens within the prompt', async () => {
+it('counts thoughts as completion, and cached tokens within the prompt', async () => {
   await expectAnswer(
     answer([candidate([{ text: 'Hello' }])], {
       promptTokenCount: 30,
@@ -194,13 +194,13 @@ it('#67 counts thoughts as completion, and cached tokens within the prompt', asy
   )
 })
 
-it('#68 treats an empty answer as a failure', async () => {
+it('treats an empty answer as a failure', async () => {
   const { headers, records } = await expectAnswer({}, senseless, 502)
   expect(headers.get('x-should-retry')).toBe('false')
   expect(records).toMatchObject([{ outcome: 'upstream_error', accuracy: 'estimated' }])
 })
 
-it('#69 returns an image apart from the text', async () => {
+it('returns an image apart from the text', async () => {
   const image = { inlineData: { mimeType: 'image/png', data: 'iVBORw0=' } }
   const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0=' } }]
   await expectAnswer(answer([candidate([{ text: 'Here.' }, image])]), completion([choice('Here.', 'stop', { images })]))

@@ -36,7 +36,7 @@ async function expectStream(given: Answer, text: string, { status = 200, request
   return passed
 }
 
-it('#70 uses the last usage', async () => {
+it('uses the last usage', async () => {
   const last = { promptTokenCount: 13, candidatesTokenCount: 2, totalTokenCount: 15 }
   const usage = {
     prompt_tokens: 13,
@@ -63,7 +63,7 @@ it('#70 uses the last usage', async () => {
   }
 })
 
-it('#71 sends no text for an empty text with a signature, and finishes once', async () => {
+it('sends no text for an empty text with a signature, and finishes once', async () => {
   const signature = event([{ text: '', thoughtSignature: 'sig' }], 'STOP')
   const signed = delta({
     extra_content: { google: { thought_signature: 'sig' } },
@@ -74,7 +74,7 @@ it('#71 sends no text for an empty text with a signature, and finishes once', as
   await expectStream(stream(event([{ text: 'Hello' }], 'STOP'), signature), text)
 })
 
-it('#72 numbers calls over the whole stream', async () => {
+it('numbers calls over the whole stream', async () => {
   const { raw } = await expectStream(
     stream(
       event([{ functionCall: { name: 'a', args: { x: 1 } } }]),
@@ -95,14 +95,14 @@ it('#72 numbers calls over the whole stream', async () => {
   expect(new Set(ids).size).toBe(2)
 })
 
-it('#73 returns text and then the call of the same event', async () => {
+it('returns text and then the call of the same event', async () => {
   await expectStream(
     stream(event([{ text: 'Wait.' }, { functionCall: { name: 'a', args: { x: 1 } } }], 'STOP')),
     chunks(head, said('Wait.'), delta(begun('a')), delta(continued('{"x":1}')), finish('tool_calls'), '[DONE]'),
   )
 })
 
-it('#74 detects a bare JSON error at any position', async () => {
+it('detects a bare JSON error at any position', async () => {
   const overloaded = { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' }
   const exhausted = {
     code: 429,
@@ -129,7 +129,7 @@ it('#74 detects a bare JSON error at any position', async () => {
     }
 })
 
-it('#75 ends with an error without a finish reason', async () => {
+it('ends with an error without a finish reason', async () => {
   const { records } = await expectStream(stream(event([{ text: 'Hel' }])), chunks(head, said('Hel'), truncated))
   expect(records).toMatchObject([{ outcome: 'truncated' }])
   await expectStream(
@@ -138,7 +138,7 @@ it('#75 ends with an error without a finish reason', async () => {
   )
 })
 
-it('#76 treats an empty body as a failure', async () => {
+it('treats an empty body as a failure', async () => {
   const { headers, records } = await expectStream(stream(), truncated, { status: 502 })
   expect(headers.get('x-should-retry')).toBe('false')
   expect(records).toEqual([])
@@ -151,14 +151,14 @@ it('#76 treats an empty body as a failure', async () => {
   )
 })
 
-it('#77 is complete with nothing but thoughts', async () => {
+it('is complete with nothing but thoughts', async () => {
   await expectStream(
     stream(event([{ text: 'Hm.', thought: true }]), event([], 'STOP')),
     chunks(head, delta({ role: 'assistant', content: '', reasoning_content: 'Hm.' }), finish('stop'), '[DONE]'),
   )
 })
 
-it('#78 joins arguments that arrive in parts', async () => {
+it('joins arguments that arrive in parts', async () => {
   const piece = (jsonPath: string, value: object) =>
     event([{ functionCall: { partialArgs: [{ jsonPath, ...value }], willContinue: true } }])
   await expectStream(

@@ -23,7 +23,7 @@ const asked = (aspectRatio: string) => ({
   },
 })
 
-it('#94 returns one PNG with Gemini, in the requested aspect ratio', async () => {
+it('returns one PNG with Gemini, in the requested aspect ratio', async () => {
   const url = `{"created":0,"data":[{"url":"data:image/png;base64,${png}"}]}`
   const base64 = `{"created":0,"data":[{"b64_json":"${png}"}]}`
   const rows: [fields: object, ratio: string, told: string, warnings: string | null][] = [
@@ -59,7 +59,7 @@ it('#94 returns one PNG with Gemini, in the requested aspect ratio', async () =>
   }
 })
 
-it('#95 does not request the format that a GPT image model always returns', async () => {
+it('does not request the format that a GPT image model always returns', async () => {
   const answer = whole({
     created: 5,
     data: [{ b64_json: png, revised_prompt: 'A gray cat' }],

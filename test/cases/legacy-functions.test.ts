@@ -215,7 +215,7 @@ const cases: Record<Family, Case> = {
 
 const told = [{}, { function_call: 'auto' }, { function_call: 'none' }, { function_call: { name: 'weather' } }]
 
-it('#90 converts functions to tools of each family, and returns their calls as tool calls', async () => {
+it('converts functions to tools of each family, and returns their calls as tool calls', async () => {
   for (const [family, { asked, askedToStream, choices, ...upstream }] of Object.entries(cases))
     for (const [at, function_call] of told.entries()) {
       const asks = { ...request, ...function_call }

@@ -24,7 +24,7 @@ async function expectSeen(events: (object | string)[], seen: string, request: ob
   return records
 }
 
-it('#86 drops the empty first chunk of Azure, and keeps the first id', async () => {
+it('drops the empty first chunk of Azure, and keeps the first id', async () => {
   const empty = { choices: [], created: 0, id: '', model: '', object: '' }
   const preambles = [
     empty,
@@ -45,7 +45,7 @@ it('#86 drops the empty first chunk of Azure, and keeps the first id', async () 
     )
 })
 
-it('#87 numbers calls from 0 and sends their names first, for any form of the upstream', async () => {
+it('numbers calls from 0 and sends their names first, for any form of the upstream', async () => {
   const a = { id: 'call_a', type: 'function' }
   const b = { id: 'call_b', type: 'function' }
   const fromOne = [
@@ -89,7 +89,7 @@ it('#87 numbers calls from 0 and sends their names first, for any form of the up
   }
 })
 
-it('#88 counts usage once that is reported with the finish reason and again alone', async () => {
+it('counts usage once that is reported with the finish reason and again alone', async () => {
   const events = [given([role]), given([hello]), given([choice({}, 'stop')], { usage }), given([], { usage }), done]
   const recorded = [{ prompt_tokens: 9, completion_tokens: 2, tokens: 11, accuracy: 'reported', outcome: 'complete' }]
   const hidden = chunks(head, role, hello, choice({}, 'stop'), '[DONE]')
@@ -115,7 +115,7 @@ async function expectSent(request: object, body: object): Promise<void> {
   expect(text).toBe(answer)
 }
 
-it('#89 sends max_completion_tokens to reasoning models, and temperature to those that accept it', async () => {
+it('sends max_completion_tokens to reasoning models, and temperature to those that accept it', async () => {
   for (const model of ['gpt-5.1', 'gpt-5.4'])
     await expectSent(
       { model, max_tokens: 50, temperature: 0.5 },

@@ -32,7 +32,7 @@ const gemini = (usageMetadata: object) =>
     responseId: 'r1',
   })
 
-it('#105 charges to the nano-dollar, and nothing where the price is unknown', async () => {
+it('charges to the nano-dollar, and nothing where the price is unknown', async () => {
   const unknown = await pass(
     'openai',
     { model: 'gpt-9-next' },

@@ -3,22 +3,6 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { readPage } from '../support/page.js'
 
-/** The items of platform.md 2.3. */
-const ITEMS = Array.from({ length: 190 }, (_, i) => 1 + i)
-
-it('has a test for each item', () => {
-  const here = new URL('.', import.meta.url)
-  const titles = readdirSync(here)
-    .filter((name) => name.endsWith('.test.ts'))
-    .flatMap((name) => [
-      ...readFileSync(new URL(name, here), 'utf8').matchAll(
-        /^\s*(?:it|it\.each\(.*\)|it\.skipIf\(runtime === 'bun'\)|describe)\(['"]#(\d+) /gm,
-      ),
-    ])
-  const numbers = titles.map(([, number]) => Number(number)).toSorted((one, other) => one - other)
-  expect(numbers).toEqual(ITEMS)
-})
-
 /** The rows of docs/security.md, but for open redirects (24): the row says why. */
 const threats = [...readPage('docs/security.md').matchAll(/^\| (\d+(?:, \d+)*) \|/gm)]
   .flatMap(([, numbers]) => numbers!.split(', ').map(Number))
