@@ -1,4 +1,4 @@
-import type { ChatChunk, ChatCompletionRequest, Note, Provider } from '@turnpike/core'
+import type { ChatChunk, ChatCompletionRequest, Note, ChatProvider } from '@turnpike/core'
 import type { Transport, TransportRequest } from '@turnpike/providers'
 import { createRouter, toChunks } from '@turnpike/providers'
 import { execFileSync } from 'node:child_process'
@@ -13,7 +13,7 @@ const code = /^## Write your own provider\n[^]*?^```ts\n([^]*?)^```/m.exec(page)
 const folder = join(root, 'test', '.provider-page')
 const utf8 = new TextEncoder()
 
-let acme: (apiKey: string, baseURL: string, transport: Transport) => Provider
+let acme: (apiKey: string, baseURL: string, transport: Transport) => ChatProvider
 
 beforeAll(async () => {
   mkdirSync(folder, { recursive: true })
@@ -45,10 +45,10 @@ function setUp(body: string, { status = 200, headers = {} as Record<string, stri
   }
   const provider = acme('k-1', 'https://acme.test', transport)
   const call = { signal: new AbortController().signal, onNotes: (all: Note[]) => void notes.push(...all) }
-  const complete = (fields = {}) => provider.chat!.complete({ ...request, ...fields }, call)
+  const complete = (fields = {}) => provider.chat.complete({ ...request, ...fields }, call)
   const chunks: ChatChunk[] = []
   const stream = async (): Promise<void> => {
-    for await (const chunk of toChunks(await provider.chat!.stream({ ...request, stream: true }, call)))
+    for await (const chunk of toChunks(await provider.chat.stream({ ...request, stream: true }, call)))
       chunks.push(chunk)
   }
   return { provider, sent, notes, complete, chunks, stream }

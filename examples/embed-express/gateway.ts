@@ -11,6 +11,6 @@ const provider = apiKey
 export const kv = await memoryKV()
 export const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv, simulated: !apiKey })
 
-const user = (await createUser(kv, { name: 'my app' }))!
-const { key } = (await gateway.keys.create(user.id, { name: 'production' }))!
+const user = await createUser(kv, { name: 'my app' })
+const { key } = await gateway.keys.create(user.id, { name: 'production' })
 console.log(`Gateway key: ${key}`)

@@ -20,8 +20,8 @@ async function create(): Promise<Turnpike> {
     : openai({ apiKey: 'simulated', transport: fakeOpenAI({ delayMs: 50, remember: 0 }).transport })
   const kv = await memoryKV()
   const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv, simulated: !apiKey })
-  const user = (await createUser(kv, { name: 'my app' }))!
-  const { key } = (await gateway.keys.create(user.id, { name: 'production' }))!
+  const user = await createUser(kv, { name: 'my app' })
+  const { key } = await gateway.keys.create(user.id, { name: 'production' })
   console.log(`Gateway key: ${key}`)
 
   const platform = createPlatform({ kv, gateway, identity: passwordAuth({ kv }) })

@@ -1,4 +1,4 @@
-import { createUser } from '@turnpike/core'
+import { createUser, getUser } from '@turnpike/core'
 import type { Gateway } from '@turnpike/gateway'
 import { createGateway } from '@turnpike/gateway'
 import { createRouter, openai } from '@turnpike/providers'
@@ -29,8 +29,9 @@ async function start(storage: DurableObjectStorage, env: Env): Promise<Gateway> 
   })
   const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv, simulated: !apiKey })
   // Both are made at the first start only.
-  await createUser(kv, { id: USER, name: 'my app' })
-  await gateway.keys.create(USER, { name: 'production', key: env.GATEWAY_KEY })
+  if (!(await getUser(kv, USER))) await createUser(kv, { id: USER, name: 'my app' })
+  if (!(await gateway.keys.verify(env.GATEWAY_KEY)))
+    await gateway.keys.create(USER, { name: 'production', key: env.GATEWAY_KEY })
   return gateway
 }
 

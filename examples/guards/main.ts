@@ -30,6 +30,6 @@ const gateway = createGateway({
 })
 createServer(gateway).listen(process.env.PORT ?? 8787)
 
-const { id } = (await createUser(kv, { name: 'my app' }))!
-const { key } = (await gateway.keys.create(id, { name: 'production' }))!
+const { id } = await createUser(kv, { name: 'my app' })
+const { key } = await gateway.keys.create(id, { name: 'production' })
 console.log(`Gateway key: ${key}`)

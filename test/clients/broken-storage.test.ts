@@ -40,7 +40,7 @@ beforeEach(async () => {
     onError: (error) => errors.push(error),
   })
   const user = await createUser(kv, {})
-  key = (await gateway.keys.create(user!.id, { name: 'test' }))!.key
+  key = (await gateway.keys.create(user!.id, { name: 'test' })).key
   server = createServer(gateway)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`

@@ -32,8 +32,8 @@ beforeAll(async () => {
     voices: ['Puck', 'alloy'],
     transcriptionModels: ['gemini-2.5-flash'],
   })
-  const user = (await createUser(kv, {}))!
-  key = (await gateway.keys.create(user.id, { name: 'audio', rateLimit: 1_000 }))!.key
+  const user = await createUser(kv, {})
+  key = (await gateway.keys.create(user.id, { name: 'audio', rateLimit: 1_000 })).key
   host = await serve(createListener(gateway))
 })
 afterEach(() => {

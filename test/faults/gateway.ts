@@ -41,8 +41,8 @@ export async function startGateway(
   ]
   const kv = await memoryKV()
   const gateway = createGateway({ router: createRouter({ providers }), kv: wrap(kv), ...rest })
-  const user = (await createUser(kv, {}))!
-  const { key } = (await gateway.keys.create(user.id, { name: 'faults' }))!
+  const user = await createUser(kv, {})
+  const { key } = await gateway.keys.create(user.id, { name: 'faults' })
   const server = createServer(gateway)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return {

@@ -1,4 +1,4 @@
-import type { ChatChunk, Provider } from '@turnpike/core'
+import type { ChatChunk, ChatProvider } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import type { Transport } from '@turnpike/providers'
 import { anthropic, google, openai, toChunks } from '@turnpike/providers'
@@ -19,7 +19,7 @@ interface Details {
 
 interface Family {
   name: string
-  make: (transport: Transport) => Provider
+  make: (transport: Transport) => ChatProvider
   events: fc.Arbitrary<object[]>
   /** Kinds of streams that the events make. */
   kinds: string[]
@@ -49,11 +49,11 @@ const cut = (bytes: Uint8Array, places: number[]): Uint8Array[] => {
 }
 
 /** All chunks, and the error at the end if there is one. */
-async function read(provider: Provider): Promise<{ chunks: ChatChunk[]; error?: unknown }> {
+async function read(provider: ChatProvider): Promise<{ chunks: ChatChunk[]; error?: unknown }> {
   const chunks: ChatChunk[] = []
   try {
     const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }], stream: true }
-    for await (const chunk of toChunks(await provider.chat!.stream(request, { signal }))) chunks.push(chunk)
+    for await (const chunk of toChunks(await provider.chat.stream(request, { signal }))) chunks.push(chunk)
   } catch (error) {
     return { chunks, error }
   }

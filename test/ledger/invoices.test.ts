@@ -129,7 +129,7 @@ it('invoices: the amounts that users owe and that providers bill are sums over t
   const keys: string[] = []
   for (const id of users) {
     await createUser(kv, { id })
-    keys.push((await gateway.keys.create(id, { name: id, rateLimit: 1e6 }))!.key)
+    keys.push((await gateway.keys.create(id, { name: id, rateLimit: 1e6 })).key)
   }
 
   const models = ['gpt-4o', 'claude-sonnet-4-5', 'gemini-2.5-flash']

@@ -1,4 +1,4 @@
-import type { ChatChunk, ChatCompletion, ChatCompletionRequest, Provider, ToolCall, Usage } from '@turnpike/core'
+import type { ChatChunk, ChatCompletion, ChatCompletionRequest, ChatProvider, ToolCall, Usage } from '@turnpike/core'
 import type { Transport } from '@turnpike/providers'
 import { toChunks } from '@turnpike/providers'
 import { expect } from 'vitest'
@@ -21,14 +21,17 @@ const { signal } = new AbortController()
 const ask = (model: string): ChatCompletionRequest => ({ model, messages: [{ role: 'user', content: 'Hi' }] })
 
 /** A whole answer. */
-export const complete = (provider: Provider, model: string) =>
-  provider.chat!.complete(ask(model), { signal }) as Promise<ChatCompletion>
+export const complete = (provider: ChatProvider, model: string) =>
+  provider.chat.complete(ask(model), { signal }) as Promise<ChatCompletion>
 
 /** The chunks of a stream, and why it failed if it did. */
-export async function collect(provider: Provider, model: string): Promise<{ chunks: ChatChunk[]; error?: unknown }> {
+export async function collect(
+  provider: ChatProvider,
+  model: string,
+): Promise<{ chunks: ChatChunk[]; error?: unknown }> {
   const chunks: ChatChunk[] = []
   try {
-    for await (const chunk of toChunks(await provider.chat!.stream({ ...ask(model), stream: true }, { signal })))
+    for await (const chunk of toChunks(await provider.chat.stream({ ...ask(model), stream: true }, { signal })))
       chunks.push(chunk)
     return { chunks }
   } catch (error) {

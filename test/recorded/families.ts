@@ -1,4 +1,4 @@
-import type { FinishReason, Provider } from '@turnpike/core'
+import type { ChatProvider, FinishReason } from '@turnpike/core'
 import type { Transport } from '@turnpike/providers'
 import { anthropic, google, openai } from '@turnpike/providers'
 
@@ -14,7 +14,7 @@ export interface Facts {
 
 /** What is particular of a family, in plain lines of our own: nothing here is made by the code under test. */
 export interface Family {
-  provider(transport: Transport): Provider
+  provider(transport: Transport): ChatProvider
   model: string
   /** An event as it comes over the wire. */
   frame(data: string): string

@@ -14,8 +14,8 @@ async function setUp(override: () => FakeAnswer | undefined, options: Partial<Ro
     google({ id: 'google', apiKey: 'x', transport: fakeGoogle({ override }).transport }),
   ]
   const gateway = await testGateway({ router: createRouter({ providers, ...options }) })
-  const { id } = (await createUser(gateway.kv, { role: 'admin' }))!
-  const admin = (await gateway.gateway.keys.create(id, { name: 'admin' }))!.key
+  const { id } = await createUser(gateway.kv, { role: 'admin' })
+  const admin = (await gateway.gateway.keys.create(id, { name: 'admin' })).key
   const health = (key: string) =>
     gateway.send('GET', '/health/providers', undefined, { headers: { authorization: key && `Bearer ${key}` } })
   return { ...gateway, admin, health }

@@ -34,7 +34,7 @@ async function fill(STORAGE: string, FILES: string): Promise<void> {
     checkConfig({ store: STORAGE, files: { store: FILES }, providers: [{ type: 'openai', simulated: true }] }),
   )
   const { operations } = createPlatform({ kv, identity: { authenticate: () => null }, files })
-  const { id } = (await createUser(kv, { email: 'ada@example.org' }))!
+  const { id } = await createUser(kv, { email: 'ada@example.org' })
   async function* body() {
     yield new Uint8Array(200_000)
   }

@@ -43,7 +43,7 @@ export async function testGateway({ upstream: override, rateLimit = 1_000, ...op
     fetch: async (request) => checked(request.method, request.url, await made.fetch(request), contract),
   }
   await createUser(kv, { id: OWNER })
-  const { key, id: keyId } = (await gateway.keys.create(OWNER, { name: 'test', rateLimit }))!
+  const { key, id: keyId } = await gateway.keys.create(OWNER, { name: 'test', rateLimit })
 
   const ask = (method: string, path: string, type: string, body: string | ArrayBuffer | undefined, init: RequestInit) =>
     gateway.fetch(
@@ -93,7 +93,7 @@ export async function testGateway({ upstream: override, rateLimit = 1_000, ...op
 /** A gateway that is called with a key of these properties, in front of an upstream that answers with {@link completion}. */
 export async function withKey(input: Partial<KeyInput>, options: TestOptions = {}) {
   const at = await testGateway({ upstream: () => completion(), ...options })
-  const { key, id } = (await at.gateway.keys.create(OWNER, { name: 'limited', rateLimit: 1_000, ...input }))!
+  const { key, id } = await at.gateway.keys.create(OWNER, { name: 'limited', rateLimit: 1_000, ...input })
   const init = { headers: { authorization: `Bearer ${key}` } }
   const holds = async () => (await at.kv.list<Hold>(['hold'])).items.map(({ value }) => value)
   const problems = async () => {

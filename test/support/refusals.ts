@@ -1,5 +1,5 @@
 /** Refusals of parameters, by the vendors' words. */
-import type { ChatCompletionRequest, Note, Provider, UpstreamCall } from '@turnpike/core'
+import type { ChatCompletionRequest, Note, ChatProvider, UpstreamCall } from '@turnpike/core'
 import { anthropic, google, openai } from '@turnpike/providers'
 import type { Asked, Given } from './upstream.js'
 import { scriptedUpstream } from './upstream.js'
@@ -122,7 +122,7 @@ export function upstream(family: Family, refuse: (body: Body, asked: Asked) => G
     // An endless repetition would hang the test.
     return (at.asked.length < 20 ? refuse(body, asked) : undefined) ?? good[family](stream)
   })
-  const provider: Provider = make[family]({
+  const provider: ChatProvider = make[family]({
     apiKey: 'sk-test',
     transport: at.transport,
     baseURL: 'https://upstream.example/v1',
@@ -138,8 +138,8 @@ export function upstream(family: Family, refuse: (body: Body, asked: Asked) => G
       onRepeat: () => void repeats.count++,
     }
     const request = { model: models[family], messages, ...fields } as ChatCompletionRequest
-    if (request.stream) for await (const _ of (await provider.chat!.stream(request, call)).batches);
-    else await provider.chat!.complete(request, call)
+    if (request.stream) for await (const _ of (await provider.chat.stream(request, call)).batches);
+    else await provider.chat.complete(request, call)
     return {
       calls: at.asked.length - before,
       notes: noted.map(({ field, action }) => `${action}=${field}`),

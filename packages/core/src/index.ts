@@ -53,6 +53,7 @@ export { fixedPrices, livePrices } from './prices/price-source.js'
 export { priceTable } from './prices/price-table.js'
 export { unitsOf } from './prices/units.js'
 export type {
+  ChatProvider,
   ChatStream,
   ChunkChoice,
   ChunkHead,

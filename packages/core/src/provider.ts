@@ -208,3 +208,6 @@ export interface Provider {
   /** @throws UpstreamError */
   transcription?(request: TranscriptionRequest, call: UpstreamCall): Promise<TranscriptionAnswer>
 }
+
+/** A provider that supports chat, as those of all adapters do. */
+export type ChatProvider = Provider & Required<Pick<Provider, 'chat'>>

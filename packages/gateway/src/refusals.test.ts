@@ -100,7 +100,7 @@ describe('a parameter that an upstream refuses', () => {
     ])
     // At the price of the tier, the hold would be ten times as much as the budget.
     const owner = (await records())[0]!.user_id
-    const { key } = (await gateway.keys.create(owner, { name: 'poor', budget: { usd: 0.01 } }))!
+    const { key } = await gateway.keys.create(owner, { name: 'poor', budget: { usd: 0.01 } })
     const response = await gateway.fetch(
       new Request('https://gw.example/v1/chat/completions', {
         method: 'POST',

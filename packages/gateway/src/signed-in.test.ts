@@ -12,7 +12,7 @@ import { requestEvents } from './records/request-events.js'
 /** A gateway that is called in this process by a signed-in user, in front of an upstream that answers with {@link completion}. */
 async function setUp(options: TestOptions = {}, fields: Partial<User> = {}) {
   const at = await testGateway({ upstream: () => completion(), ...options })
-  const user = (await createUser(at.kv, { id: 'ada', ...fields }))!
+  const user = await createUser(at.kv, { id: 'ada', ...fields })
   const authenticate = vi.fn<Authenticator['authenticate']>(() => ({ userId: 'ada', via: 'custom' }))
   const { handle } = at.gateway.as({ authenticate })
   const request = (method: string, path: string, more: Partial<LocalRequest> = {}): Promise<Reply> =>

@@ -66,7 +66,7 @@ describe('the defaults', () => {
         yield { choices: [{ delta: { content: 'Hi' } }] }
       },
     })
-    const user = (await createUser(kv, { email: 'ada@example.org' }))!
+    const user = await createUser(kv, { email: 'ada@example.org' })
     const { id } = await operations.projects.create(user.id, { name: 'A' })
     for (let i = 0; i < 120; i++) await operations.conversations.send(user.id, id, { text: `${i}` })
     const { chunks } = await operations.conversations.reply(user, id, { message: { text: 'last' } })
@@ -87,7 +87,7 @@ describe('the defaults', () => {
   it('tell the cost of the last 100 revisions of a task apart', async () => {
     const kv = await memoryKV()
     const { operations } = createPlatform({ kv, identity: passwordAuth({ kv }) })
-    const { id: userId } = (await createUser(kv, { email: 'ada@example.org' }))!
+    const { id: userId } = await createUser(kv, { email: 'ada@example.org' })
     const { id: projectId } = await operations.projects.create(userId, { name: 'A' })
     const { id } = await operations.tasks.create(userId, projectId, { title: 'B' })
     for (let i = 0; i < 101; i++) await operations.tasks.update(userId, id, () => ({ output: `${i}` }))
@@ -100,7 +100,7 @@ describe('the defaults', () => {
   it('read one page of revisions for that', async () => {
     const kv = await memoryKV()
     const { operations } = createPlatform({ kv, identity: passwordAuth({ kv }) })
-    const { id: userId } = (await createUser(kv, { email: 'ada@example.org' }))!
+    const { id: userId } = await createUser(kv, { email: 'ada@example.org' })
     const { id: projectId } = await operations.projects.create(userId, { name: 'A' })
     const { id } = await operations.tasks.create(userId, projectId, { title: 'B' })
     for (let i = 0; i < 20; i++) await operations.tasks.update(userId, id, () => ({ output: `${i}`.repeat(500_000) }))
@@ -112,7 +112,7 @@ describe('the defaults', () => {
 
   it('allow a user 60 requests a minute through the gateway for browsers', async () => {
     const kv = await memoryKV()
-    const user = (await createUser(kv, { email: 'ada@example.org' }))!
+    const user = await createUser(kv, { email: 'ada@example.org' })
     const limits: number[] = []
     const limited = createPlatform({
       kv,

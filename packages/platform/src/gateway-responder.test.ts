@@ -15,7 +15,7 @@ async function setUp(
   models = ['gpt-4o', 'gpt-4o-mini'],
 ) {
   const at = await testGateway({ upstream: ({ body }) => upstream((body as { model: string }).model), ...options })
-  const user = (await createUser(at.kv, { id: 'ada' }))!
+  const user = await createUser(at.kv, { id: 'ada' })
   const controller = new AbortController()
   const respond = gatewayResponder(at.gateway, { models: async () => models })
   const project = {

@@ -21,7 +21,7 @@ let kv: KV
 let user: string
 beforeEach(async () => {
   kv = await memoryKV()
-  user = (await createUser(kv, { name: 'Ada' }))!.id
+  user = (await createUser(kv, { name: 'Ada' })).id
 })
 const counted = async () => (await kv.get<{ bytes?: number }>(ownedKey(user)))?.value.bytes ?? 0
 const stored = async () => (await storedBytes(kv)).get(user) ?? 0

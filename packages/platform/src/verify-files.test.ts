@@ -12,7 +12,7 @@ async function setUp() {
   const kv = await memoryKV()
   const blobs = unstorageBlobs(mapDriver<string | Uint8Array>().driver)
   const { files } = createPlatform({ kv, identity: { authenticate: () => null }, files: { blobs } }).operations
-  const user = (await createUser(kv, { id: 'ada' }))!
+  const user = await createUser(kv, { id: 'ada' })
   async function* body() {
     yield new Uint8Array(5)
   }

@@ -30,11 +30,11 @@ function setUp(options: Partial<AzureOptions> = {}, fake: FakeAzureOptions = {})
   })
   const chunks = async (request = {}): Promise<ChatChunk[]> => {
     const all: ChatChunk[] = []
-    const stream = await provider.chat!.stream({ model: 'gpt-4o', messages, stream: true, ...request }, call)
+    const stream = await provider.chat.stream({ model: 'gpt-4o', messages, stream: true, ...request }, call)
     for await (const chunk of toChunks(stream)) all.push(chunk)
     return all
   }
-  const complete = (request = {}) => provider.chat!.complete({ model: 'gpt-4o', messages, ...request }, call)
+  const complete = (request = {}) => provider.chat.complete({ model: 'gpt-4o', messages, ...request }, call)
   const failure = async (request = {}) =>
     (await complete(request).then(
       () => expect.fail('There was an answer'),
@@ -173,7 +173,7 @@ it.each(['', '/', '/openai', '/openai/', '/openai/v1', '/openai/v1/'])(
 it('calls deployments as their models without a list', async () => {
   const upstream = fakeAzure()
   const provider = azure({ baseURL: endpoint, apiKey: 'k', apiVersion: '2024-10-21', transport: upstream.transport })
-  await provider.chat!.complete({ model: 'gpt-4o', messages }, call)
+  await provider.chat.complete({ model: 'gpt-4o', messages }, call)
   expect(upstream.requests[0]!.path).toBe('/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21')
   expect(await provider.models(call)).toEqual([])
 })
@@ -182,7 +182,7 @@ it.each(['..', 'a/b', '../x', 'a?b', 'a%2fb', ''])('threat 3: %j is no deploymen
   const upstream = fakeAzure()
   const provider = azure({ baseURL: endpoint, apiKey: 'k', apiVersion: '2024-10-21', transport: upstream.transport })
   const refused = { status: 400, code: 'model_not_found' }
-  await expect(provider.chat!.complete({ model, messages }, call)).rejects.toMatchObject(refused)
+  await expect(provider.chat.complete({ model, messages }, call)).rejects.toMatchObject(refused)
   await expect(provider.embeddings!({ model, input: 'a' }, call)).rejects.toMatchObject(refused)
   expect(upstream.requests).toEqual([])
 })

@@ -1,5 +1,5 @@
 /** Azure OpenAI: the models of the OpenAI family that a resource has deployed, by its v1 API or its dated API. @module */
-import type { OwnModel, Provider } from '@turnpike/core'
+import type { ChatProvider, OwnModel } from '@turnpike/core'
 import { checkOptions, extend, invalid } from '@turnpike/core/internal'
 import type { ChatAdapter } from './adapter.js'
 import type { ApiKey, FamilyOptions, Names } from './family.js'
@@ -56,7 +56,7 @@ function pathOf(deployment: string): string {
  * @throws TypeError that names the option which is wrong
  * @example azure({ baseURL: 'https://my-resource.openai.azure.com', apiKey, deployments: { 'gpt-4o': 'my-gpt-4o' } })
  */
-export function azure(options: AzureOptions): Provider {
+export function azure(options: AzureOptions): ChatProvider {
   checkOptions<AzureOptions>('azure', options, {
     ...common,
     baseURL: true,

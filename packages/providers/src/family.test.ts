@@ -122,7 +122,7 @@ describe('a function as a key', () => {
     let calls = 0
     const provider = openai({ ...local, apiKey: () => `token-${++calls}`, transport: upstream.transport })
     const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }], seed: 1 }
-    await expect(provider.chat!.complete(request, call)).rejects.toThrow()
+    await expect(provider.chat.complete(request, call)).rejects.toThrow()
     expect(upstream.requests.map(({ headers }) => headers['authorization'])).toEqual([
       'Bearer token-1',
       'Bearer token-2',

@@ -1,4 +1,4 @@
-import type { Capability, Model, OwnModel, Provider } from '@turnpike/core'
+import type { Capability, ChatProvider, Model, OwnModel } from '@turnpike/core'
 import type { OptionNames } from '@turnpike/core/internal'
 import { checkOptions, extend, unset } from '@turnpike/core/internal'
 import { asCallersKnow } from './refusals/failures.js'
@@ -123,7 +123,7 @@ function isAtVendor<Options extends FamilyOptions>(family: Family<Options>, opti
 }
 
 /** Creates a provider of a family. @throws TypeError that names the option which is wrong */
-export function familyProvider<Options extends FamilyOptions>(family: Family<Options>, options: Options): Provider {
+export function familyProvider<Options extends FamilyOptions>(family: Family<Options>, options: Options): ChatProvider {
   const isVendor = isAtVendor(family, options)
   const { apiKey, baseURL = family.baseURL, id = family.id, transport = fetchTransport(), limits } = options
   const { models = isVendor ? undefined : 'live' } = options

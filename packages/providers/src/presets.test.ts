@@ -34,7 +34,7 @@ describe.each(names)('the preset %s', (name) => {
     const { urls, transport } = upstream('key-of-mine')
     const provider = preset(name, { apiKey: () => 'key-of-mine', ...account, transport })
     expect(provider.id).toBe(name)
-    const answer = await provider.chat!.complete(request, call)
+    const answer = await provider.chat.complete(request, call)
     expect(answer.choices[0]!.message.content).toContain('You said: Hi')
     const models = await provider.models(call)
     expect(models.map(({ id }) => id)).toEqual(known.models ?? ['gpt-4o', 'gpt-4o-mini'])
@@ -45,16 +45,16 @@ describe.each(names)('the preset %s', (name) => {
   it('reports a key that is refused', async () => {
     const { transport } = upstream('key-of-mine')
     const provider = preset(name, { apiKey: 'another-key', ...account, transport })
-    const error = await provider.chat!.complete(request, call).catch((thrown: UpstreamError) => thrown)
+    const error = await provider.chat.complete(request, call).catch((thrown: UpstreamError) => thrown)
     expect(error).toMatchObject({ failure: { status: 401, credential: true } })
   })
 
   it(`${known.local ? 'wants no' : 'demands a'} key at its address, and none at another`, async () => {
     const options: PresetOptions = { ...account, transport: upstream().transport }
-    if (known.local) await preset(name, options).chat!.complete(request, call)
+    if (known.local) await preset(name, options).chat.complete(request, call)
     else expect(() => preset(name, options)).toThrow(`${name}: the option "apiKey" is not set`)
     const { urls, transport } = upstream()
-    await preset(name, { baseURL: 'http://proxy.example/v1', transport }).chat!.complete(request, call)
+    await preset(name, { baseURL: 'http://proxy.example/v1', transport }).chat.complete(request, call)
     expect(urls).toEqual(['http://proxy.example/v1/chat/completions'])
   })
 })

@@ -1,5 +1,5 @@
 /** Servers of OpenAI's API by their names, so that nobody has to know their addresses. @module */
-import type { Provider } from '@turnpike/core'
+import type { ChatProvider } from '@turnpike/core'
 import { unset } from '@turnpike/core/internal'
 import type { OpenAIOptions } from './openai/index.js'
 import { openai } from './openai/index.js'
@@ -63,7 +63,7 @@ export interface PresetOptions extends OpenAIOptions {
  * @throws TypeError that names the preset, if it is unknown, or the option that is wrong
  * @example preset('groq', { apiKey: process.env.GROQ_API_KEY })
  */
-export function preset(name: PresetId, options: PresetOptions = {}): Provider {
+export function preset(name: PresetId, options: PresetOptions = {}): ChatProvider {
   if (!Object.hasOwn(presets, name))
     throw new TypeError(`There is no preset "${name}"; there are ${Object.keys(presets).join(', ')}`)
   const { baseURL, local, models }: Preset = presets[name]

@@ -43,8 +43,8 @@ function setUp(answer: Answer | Error, limits = {}) {
   }
   const controller = new AbortController()
   const provider = openai({ apiKey: 'sk-test', baseURL: 'https://up.example/v1//', transport, limits })
-  const complete = (fields = {}) => provider.chat!.complete({ ...request, ...fields }, controller)
-  const stream = () => provider.chat!.stream({ ...request, stream: true }, controller)
+  const complete = (fields = {}) => provider.chat.complete({ ...request, ...fields }, controller)
+  const stream = () => provider.chat.stream({ ...request, stream: true }, controller)
   return { provider, sent, state, controller, complete, stream }
 }
 

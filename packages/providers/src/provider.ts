@@ -1,6 +1,7 @@
 import type {
   ChatChunk,
   ChatCompletionRequest,
+  ChatProvider,
   ChatStream,
   Completion,
   Model,
@@ -83,7 +84,7 @@ export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
  * Creates a provider from an adapter, which translates, and a transport, which sends.
  * @example createProvider({ id: 'mine', baseURL, headers, chat: myAdapter, models: [], owns: () => false, transport: fetchTransport() })
  */
-export function createProvider(options: ProviderOptions): Provider {
+export function createProvider(options: ProviderOptions): ChatProvider {
   const { id: provider, chat, models, modelsPath, owns, own, limits } = options
   const { listsAll = typeof models === 'function', secrets = new Secrets() } = options
   if (typeof models === 'function' && modelsPath === undefined) throw unset('createProvider', 'modelsPath')
@@ -196,7 +197,7 @@ export function createProvider(options: ProviderOptions): Provider {
     }
   }
 
-  const made: Provider = {
+  const made: ChatProvider = {
     id: provider,
     owns,
     models: typeof models === 'function' ? (call) => askFor(models, call) : async () => models,

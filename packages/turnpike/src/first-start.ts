@@ -1,7 +1,7 @@
 /** What the first start makes: the administrator, and a gateway key of theirs. @module */
 import { randomBytes } from 'node:crypto'
 import type { KV } from '@turnpike/core'
-import { getUser, StorageError } from '@turnpike/core'
+import { ApiError, getUser, StorageError } from '@turnpike/core'
 import { isErased } from '@turnpike/core/internal'
 import type { Gateway } from '@turnpike/gateway'
 import type { Platform } from '@turnpike/platform'
@@ -52,11 +52,14 @@ export async function firstStart(
   if (ownKey === undefined) {
     if (!isFirst) return undefined
     const first = await keys.create(ADMIN_ID, { name: 'first start', rateLimit }, START)
-    if (first) console.log(`Your gateway key, shown this once:\n  ${first.key}\n`)
-    return first?.key
+    console.log(`Your gateway key, shown this once:\n  ${first.key}\n`)
+    return first.key
   }
-  const key = await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: ownKey }, START)
-  const holder = key ? undefined : await keys.verify(ownKey)
+  // An earlier start may have made it, or another process beside this one. Where it was revoked, it stays so.
+  await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: ownKey }, START).catch((error: unknown) => {
+    if (!ApiError.is(error) || error.status !== 400) throw error
+  })
+  const holder = await keys.verify(ownKey)
   if (holder && holder.key.rate_limit !== rateLimit) await keys.update(holder.key.id, { rateLimit }, START)
   return undefined
 }

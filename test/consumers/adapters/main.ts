@@ -13,7 +13,7 @@ export async function* ask(
   question: string,
 ): AsyncGenerator<string> {
   const provider = families[family](options)
-  const stream = await provider.chat!.stream(
+  const stream = await provider.chat.stream(
     { model, messages: [{ role: 'user', content: question }], stream: true },
     { signal: AbortSignal.timeout(60_000) },
   )

@@ -11,6 +11,6 @@ const provider = openai({
 const kv = await memoryKV()
 export const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv })
 
-const user = (await createUser(kv, { name: 'my app' }))!
-const { key } = (await gateway.keys.create(user.id, { name: 'production' }))!
+const user = await createUser(kv, { name: 'my app' })
+const { key } = await gateway.keys.create(user.id, { name: 'production' })
 console.log(`Gateway key: ${key}`)

@@ -32,12 +32,12 @@ export async function populate(kv: KV, withBudgets: boolean): Promise<World> {
   }
   for (const [ofUser, ...ofKeys] of [[TIGHT], [undefined, TIGHT], [AMPLE, undefined, AMPLE], [], []]) {
     const own = withBudgets ? ofUser : undefined
-    const { id: userId } = (await createUser(kv, { ...(own && { budget: own }) }))!
+    const { id: userId } = await createUser(kv, { ...(own && { budget: own }) })
     budget('user', userId, own)
     for (const i of [0, 1]) {
       const given = withBudgets ? ofKeys[i] : undefined
       const input = { name: `key ${i}`, rateLimit: 1e9, ...(given && { budget: given }) }
-      const { id: keyId, key } = (await keys.create(userId, input))!
+      const { id: keyId, key } = await keys.create(userId, input)
       budget('key', keyId, given)
       world.holders.push({ userId, keyId, key })
     }

@@ -19,7 +19,7 @@ it('are written in the commit of the action, newest first, if an actor is given'
   const tick = (): number => ++now
 
   await createUser(watched, { id: 'ada' }, { by: 'root', now: tick() })
-  const { id } = (await keys.create('ada', { name: 'k' }, { by: 'ada' }))!
+  const { id } = await keys.create('ada', { name: 'k' }, { by: 'ada' })
   tick()
   await keys.update(id, { rateLimit: 5 }, { by: 'ada' })
   tick()

@@ -19,7 +19,7 @@ async function setUp() {
 describe('gateway keys', () => {
   it('are created as a record and a secret value', async () => {
     const { keys } = await setUp()
-    const { id, key, ...rest } = (await keys.create('owner', { name: 'ci' }))!
+    const { id, key, ...rest } = await keys.create('owner', { name: 'ci' })
     expect(key).toMatch(/^gw-[\w-]{43}$/)
     expect(isUuid(id)).toBe(true)
     expect(rest).toEqual({
@@ -34,7 +34,7 @@ describe('gateway keys', () => {
 
   it('are verified by their value', async () => {
     const { keys } = await setUp()
-    const { key, ...record } = (await keys.create('owner', { name: 'ci', rateLimit: 5 }))!
+    const { key, ...record } = await keys.create('owner', { name: 'ci', rateLimit: 5 })
     expect(await keys.verify(key)).toMatchObject({ key: record, user: { id: 'owner' } })
     expect((await keys.verify(key))!.key).not.toHaveProperty('key')
     for (const wrong of ['', 'gw-', 'gw-unknown', key.slice(0, -1), `${key}x`, key.slice(3), key.toUpperCase()])
@@ -56,7 +56,7 @@ describe('gateway keys', () => {
     const { keys } = await setUp()
     const key = 'gw-bootstrap-value-0001'
     expect(await keys.create('owner', { name: 'first', key })).toMatchObject({ key, name: 'first' })
-    expect(await keys.create('owner', { name: 'second', key })).toBeNull()
+    await expect(keys.create('owner', { name: 'second', key })).rejects.toThrow('Another key')
     expect(await keys.verify(key)).toMatchObject({ key: { name: 'first' } })
   })
 
@@ -74,7 +74,7 @@ describe('gateway keys', () => {
     const kv = await memoryKV({ log })
     await createUser(kv, { id: 'owner' })
     const keys = gatewayKeys(kv)
-    const { key, id } = (await keys.create('owner', { name: 'ci' }))!
+    const { key, id } = await keys.create('owner', { name: 'ci' })
     await keys.verify(key)
     await keys.update(id, { rateLimit: 7 })
     await keys.revoke(id)
@@ -91,7 +91,7 @@ describe('gateway keys', () => {
 
   it('stop working when their owner is deleted', async () => {
     const { clock, keys, kv } = await setUp()
-    const { key } = (await keys.create('owner', { name: 'ci' }))!
+    const { key } = await keys.create('owner', { name: 'ci' })
     await keys.verify(key)
     await kv.commit({ del: [['user', 'owner']] })
     clock.now += 5_000
@@ -102,7 +102,7 @@ describe('gateway keys', () => {
 describe('a revoked key', () => {
   it('is refused immediately', async () => {
     const { keys } = await setUp()
-    const { key, id } = (await keys.create('owner', { name: 'ci' }))!
+    const { key, id } = await keys.create('owner', { name: 'ci' })
     expect(await keys.verify(key)).not.toBeNull()
     expect(await keys.revoke(id)).toBe(true)
     expect(await keys.verify(key)).toBeNull()
@@ -120,7 +120,7 @@ describe('a revoked key', () => {
 
   it('is refused within five seconds in another process', async () => {
     const { clock, keys, kv } = await setUp()
-    const { key, id } = (await keys.create('owner', { name: 'ci' }))!
+    const { key, id } = await keys.create('owner', { name: 'ci' })
     await keys.verify(key)
     await gatewayKeys(kv).revoke(id)
     expect(await keys.verify(key)).not.toBeNull()
@@ -185,7 +185,7 @@ describe('the cache', () => {
   it('changes what is given, takes away what is null, and keeps the rest', async () => {
     const { kv, keys } = await setUp()
     const limits = { models: ['m'], budget: { usd: 1, per: 'day' }, expiresAt: new Date(4e12) } as const
-    const { key: _, ...made } = (await keys.create('owner', { name: 'ci', ...limits, models: ['m'] }))!
+    const { key: _, ...made } = await keys.create('owner', { name: 'ci', ...limits, models: ['m'] })
     const { models, budget, expires_at, ...bare } = made
     const changes = [
       [{ name: 'x' }, { ...bare, models, budget, expires_at, name: 'x' }],
@@ -218,7 +218,7 @@ describe('the cache', () => {
 
   it('holds the bytes of a changed key to what its owner may have', async () => {
     const { kv, keys } = await setUp()
-    const { id } = (await keys.create('owner', { name: 'ci' }))!
+    const { id } = await keys.create('owner', { name: 'ci' })
     const { bytes } = (await kv.get<{ bytes: number }>(['owned', 'owner']))!.value
     const update = (name: string) => keys.update(id, { name }, {}, { bytesAtMost: bytes + 10 })
     expect(await update('x'.repeat(12))).toMatchObject({ name: 'x'.repeat(12) })
@@ -228,7 +228,7 @@ describe('the cache', () => {
 
   it('applies a changed rate limit immediately', async () => {
     const { keys } = await setUp()
-    const { key, id } = (await keys.create('owner', { name: 'ci' }))!
+    const { key, id } = await keys.create('owner', { name: 'ci' })
     await keys.verify(key)
     await keys.update(id, { rateLimit: 7 })
     expect(await keys.verify(key)).toMatchObject({ key: { rate_limit: 7, name: 'ci', revoked: false } })

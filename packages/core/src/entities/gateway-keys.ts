@@ -89,10 +89,10 @@ export interface KeyHolder {
 export interface GatewayKeys {
   /**
    * Creates a key for a user.
-   * @returns the stored record and the key value, which cannot be read again; null if another key has this value
-   * @throws TypeError if the user does not exist, ApiError 403 where it would be more than `atMost` or `bytesAtMost`
+   * @returns the stored record and the key value, which cannot be read again
+   * @throws ApiError 400 if there is no such user, or another key has this value; 403 where it would be more than `atMost` or `bytesAtMost`
    */
-  create(userId: string, input: KeyInput, act?: Act): Promise<(GatewayKey & { key: string }) | null>
+  create(userId: string, input: KeyInput, act?: Act): Promise<GatewayKey & { key: string }>
   /** The key with this id, also if it is revoked or expired; null if there is none. */
   get(id: string): Promise<GatewayKey | null>
   /** The key with this value and its owner; null if the key is unknown, revoked, expired or suspended, or its owner was deleted. */
@@ -248,7 +248,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       act = {},
     ) {
       checkBudgets(given)
-      if (!(await getUser(kv, userId))) throw new TypeError(`There is no user ${userId} to own the key`)
+      if (!(await getUser(kv, userId))) throw invalid(`There is no user ${userId} to own the key`)
       const bare = {
         id: uuidv7(now()),
         name: given.name,
@@ -263,7 +263,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       for (;;) {
         const { hash, set, ...commit } = await newKeyCommit(record, key, { keys, bytes })
         if (await kv.commit({ ...commit, set: [...set, ...log] })) return { ...record, key }
-        if (await kv.get(hash)) return null
+        if (await kv.get(hash)) throw invalid('Another key has this value')
       }
     },
     verify(value) {

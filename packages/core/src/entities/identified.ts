@@ -4,7 +4,7 @@ import { unauthenticated } from '../errors.js'
 import type { KV } from '../kv/kv.js'
 import { Email, UserName } from '../schemas/user-fields.js'
 import type { User, UserFields } from './users.js'
-import { createUser, getUser, ONE_LINE } from './users.js'
+import { getUser, newUser, ONE_LINE } from './users.js'
 
 /** Whom a credential belongs to. */
 export interface Identified {
@@ -63,10 +63,10 @@ export async function userOf(
   if (found || !profile || userId.length > ID_LENGTH) return found
   const act = { now, by: userId }
   const input = { ...storable(profile), id: userId }
-  const created = await createUser(kv, input, act)
+  const created = await newUser(kv, input, act)
   if (created) return created
   // The id is that of a user whom a request beside this one made, or who was deleted; or somebody has the e-mail, which proves nothing here.
-  const withoutEmail = await createUser(kv, { ...input, email: null }, act)
+  const withoutEmail = await newUser(kv, { ...input, email: null }, act)
   if (withoutEmail) log?.({ email_taken: true })
   return withoutEmail ?? find()
 }

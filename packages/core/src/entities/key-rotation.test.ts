@@ -22,7 +22,7 @@ describe('a key with an expiry time', () => {
   it('expires at that moment, also when cached', async () => {
     const { clock, keys } = await setUp()
     const end = clock.now + HOUR
-    const { key } = (await keys.create('owner', { name: 'ci', expiresAt: new Date(end) }))!
+    const { key } = await keys.create('owner', { name: 'ci', expiresAt: new Date(end) })
     clock.now = end - 2
     expect(await keys.verify(key)).toMatchObject({ key: { expires_at: '2026-01-02T01:00:00.000Z' } })
     clock.now = end - 1
@@ -37,7 +37,7 @@ describe('a key', () => {
   it('stores its models and its budget', async () => {
     const { keys } = await setUp()
     const given = { models: ['gpt-4o', 'openai/gpt-4o-mini'], budget: { usd: 5, per: 'day' } as const }
-    const { key } = (await keys.create('owner', { name: 'ci', ...given }))!
+    const { key } = await keys.create('owner', { name: 'ci', ...given })
     expect(await keys.verify(key)).toMatchObject({ key: given })
   })
 
@@ -45,7 +45,7 @@ describe('a key', () => {
     const { clock, kv, keys } = await setUp()
     const ids: string[] = []
     for (let i = 0; i < 5; i++) {
-      ids.push((await keys.create('owner', { name: String(i) }))!.id)
+      ids.push((await keys.create('owner', { name: String(i) })).id)
       clock.now++
     }
     await keys.create('other', { name: 'theirs' })
@@ -78,7 +78,7 @@ describe('a rotated key', () => {
   it('works until the end of the overlap, and the new key works immediately', async () => {
     const { clock, keys } = await setUp()
     const budget = { usd: 1 }
-    const old = (await keys.create('owner', { name: 'ci', rateLimit: 7, models: ['m'], budget }))!
+    const old = await keys.create('owner', { name: 'ci', rateLimit: 7, models: ['m'], budget })
     await keys.verify(old.key)
     clock.now += HOUR
     const next = (await keys.rotate(old.id, { overlapMs: HOUR }))!
@@ -104,7 +104,7 @@ describe('a rotated key', () => {
 
   it('cannot be made to live longer, also while it is being rotated', async () => {
     const { clock, keys, elsewhere } = await setUp()
-    const { id } = (await keys.create('owner', { name: 'ci' }))!
+    const { id } = await keys.create('owner', { name: 'ci' })
     await keys.rotate(id, { overlapMs: HOUR })
     const later = [null, new Date(clock.now + HOUR + 1)]
     for (const expiresAt of later)
@@ -113,7 +113,7 @@ describe('a rotated key', () => {
     const sooner = new Date(clock.now + 1)
     expect(await keys.update(id, { expiresAt: sooner })).toMatchObject({ expires_at: sooner.toISOString() })
     for (let i = 0; i < 20; i++) {
-      const { id } = (await keys.create('owner', { name: 'ci' }))!
+      const { id } = await keys.create('owner', { name: 'ci' })
       await Promise.allSettled([keys.rotate(id, { overlapMs: HOUR }), elsewhere.update(id, { expiresAt: null })])
       expect(await keys.get(id)).toMatchObject({ expires_at: new Date(clock.now + HOUR).toISOString() })
     }
@@ -121,7 +121,7 @@ describe('a rotated key', () => {
 
   it('counts as a key of its user, and in their bytes', async () => {
     const { keys } = await setUp()
-    const { id } = (await keys.create('owner', { name: 'ci' }))!
+    const { id } = await keys.create('owner', { name: 'ci' })
     await expect(keys.rotate(id, { atMost: 1 })).rejects.toMatchObject({ status: 403 })
     await expect(keys.rotate(id, { bytesAtMost: 1_000 })).rejects.toMatchObject({ status: 403 })
     expect(await keys.get(id)).not.toHaveProperty('rotated_at')
@@ -130,7 +130,7 @@ describe('a rotated key', () => {
 
   it('shares its budget with the keys that it was rotated to', async () => {
     const { keys } = await setUp()
-    const first = (await keys.create('owner', { name: 'ci', budget: { usd: 1 } }))!
+    const first = await keys.create('owner', { name: 'ci', budget: { usd: 1 } })
     const second = (await keys.rotate(first.id))!
     const third = (await keys.rotate(second.id))!
     expect([first, second, third].map(firstIdOf)).toEqual([first.id, first.id, first.id])
@@ -138,7 +138,7 @@ describe('a rotated key', () => {
 
   it('works for a day by default, and not at all without an overlap', async () => {
     const { clock, keys } = await setUp()
-    const [a, b] = [(await keys.create('owner', { name: 'a' }))!, (await keys.create('owner', { name: 'b' }))!]
+    const [a, b] = [await keys.create('owner', { name: 'a' }), await keys.create('owner', { name: 'b' })]
     await Promise.all([keys.verify(a.key), keys.verify(b.key)])
     await keys.rotate(a.id)
     await keys.rotate(b.id, { overlapMs: 0 })
@@ -152,7 +152,7 @@ describe('a rotated key', () => {
   it('never extends the expiry of the old key, nor that of the new one', async () => {
     const { clock, keys } = await setUp()
     const end = new Date(clock.now + HOUR)
-    const old = (await keys.create('owner', { name: 'ci', expiresAt: end }))!
+    const old = await keys.create('owner', { name: 'ci', expiresAt: end })
     const next = (await keys.rotate(old.id, { overlapMs: 5 * HOUR }))!
     expect(next.expires_at).toBe(end.toISOString())
     clock.now += HOUR
@@ -162,7 +162,7 @@ describe('a rotated key', () => {
 
   it('is rotated once, also concurrently; revoked, expired and missing keys are not rotated', async () => {
     const { clock, kv, keys, elsewhere } = await setUp()
-    const { id } = (await keys.create('owner', { name: 'ci' }))!
+    const { id } = await keys.create('owner', { name: 'ci' })
     const race = await Promise.all([keys, elsewhere, keys, elsewhere].map((each) => each.rotate(id)))
     const [next, ...none] = race.filter((made) => made !== null)
     expect(none).toEqual([])
@@ -171,10 +171,10 @@ describe('a rotated key', () => {
     expect((await keys.list('owner')).items).toHaveLength(2)
     expect(await keys.rotate(next!.id)).not.toBeNull()
 
-    const revoked = (await keys.create('owner', { name: 'x' }))!
+    const revoked = await keys.create('owner', { name: 'x' })
     await keys.revoke(revoked.id)
     expect(await keys.rotate(revoked.id)).toBeNull()
-    const over = (await keys.create('owner', { name: 'x', expiresAt: new Date(clock.now + 1) }))!
+    const over = await keys.create('owner', { name: 'x', expiresAt: new Date(clock.now + 1) })
     clock.now += 1
     expect(await keys.rotate(over.id)).toBeNull()
     expect(await keys.rotate('none')).toBeNull()
@@ -183,7 +183,7 @@ describe('a rotated key', () => {
 
   it('stops working immediately when it is revoked', async () => {
     const { keys } = await setUp()
-    const old = (await keys.create('owner', { name: 'ci' }))!
+    const old = await keys.create('owner', { name: 'ci' })
     const next = (await keys.rotate(old.id))!
     await keys.verify(old.key)
     await keys.revoke(old.id)
@@ -196,7 +196,7 @@ describe('revokeAll', () => {
   it('revokes all keys of a user, immediately in this process and within five seconds in others', async () => {
     const { clock, keys, elsewhere } = await setUp()
     const mine = await Promise.all(Array.from({ length: 3 }, (_, i) => keys.create('owner', { name: String(i) })))
-    const theirs = (await keys.create('other', { name: 'x' }))!
+    const theirs = await keys.create('other', { name: 'x' })
     for (const made of mine) for (const each of [keys, elsewhere]) expect(await each.verify(made!.key)).not.toBeNull()
     const { revokeAll } = keys
     await revokeAll('owner')

@@ -81,8 +81,8 @@ describe('updateUser', () => {
     await updateUser(kv, 'u1', { email: 'New@x.org' })
     expect(await findUserByEmail(kv, 'old@x.org', { deleted: true })).toBeNull()
     expect(await findUserByEmail(kv, 'new@x.org')).toMatchObject({ id: 'u1', email: 'New@x.org' })
-    expect(await createUser(kv, { email: 'OLD@x.org' })).not.toBeNull()
-    expect(await createUser(kv, { email: 'NEW@x.org' })).toBeNull()
+    await expect(createUser(kv, { email: 'OLD@x.org' })).resolves.toBeTruthy()
+    await expect(createUser(kv, { email: 'NEW@x.org' })).rejects.toThrow('is taken')
     await expectClean(kv)
   })
 
@@ -95,7 +95,7 @@ describe('updateUser', () => {
     await expectClean(kv)
     await updateUser(kv, 'u1', { email: null })
     expect(await findUserByEmail(kv, 'a@x.org')).toBeNull()
-    expect(await createUser(kv, { email: 'a@x.org' })).not.toBeNull()
+    await expect(createUser(kv, { email: 'a@x.org' })).resolves.toBeTruthy()
     await expectClean(kv)
   })
 
@@ -211,7 +211,7 @@ describe('an act', () => {
     const kv = await memoryKV()
     await createUser(kv, { id: 'u1', role: 'admin', email: 'a@x.org' })
     await createUser(kv, { id: 'u2' })
-    expect(await createUser(kv, { id: 'u1' }, act('x'))).toBeNull()
+    await expect(createUser(kv, { id: 'u1' }, act('x'))).rejects.toThrow('is taken')
     await expect(updateUser(kv, 'u2', { email: 'a@x.org' }, act('x'))).rejects.toMatchObject({ status: 400 })
     await expect(deleteUser(kv, 'u1', act('x'))).rejects.toMatchObject({ status: 400 })
     expect(await restoreUser(kv, 'u2', act('x'))).toBeNull()

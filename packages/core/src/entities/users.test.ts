@@ -34,9 +34,9 @@ describe('createUser', () => {
   it('accepts an id once', async () => {
     const kv = await memoryKV()
     await createUser(kv, { id: 'u1', name: 'first' })
-    expect(await createUser(kv, { id: 'u1', name: 'second', email: 'x@y.z' })).toBeNull()
+    await expect(createUser(kv, { id: 'u1', name: 'second', email: 'x@y.z' })).rejects.toThrow('is taken')
     expect(await getUser(kv, 'u1')).toMatchObject({ name: 'first' })
-    expect(await createUser(kv, { email: 'x@y.z' })).not.toBeNull()
+    await expect(createUser(kv, { email: 'x@y.z' })).resolves.toBeTruthy()
   })
 
   it('accepts an e-mail address once, case-insensitively, also concurrently', async () => {
@@ -53,7 +53,7 @@ describe('createUser', () => {
     const [composed, decomposed] = ['Zo\u00eb@x.org', 'Zoe\u0308@x.org']
     const user = await createUser(kv, { id: 'u1', email: decomposed })
     expect(user?.email).toBe(composed)
-    expect(await createUser(kv, { email: composed })).toBeNull()
+    await expect(createUser(kv, { email: composed })).rejects.toThrow('is taken')
     for (const email of [composed, decomposed, decomposed.toUpperCase()])
       expect(await findUserByEmail(kv, email)).toEqual(user)
     expect(await updateUser(kv, 'u1', { email: 'new@x.org' })).toMatchObject({ email: 'new@x.org' })
@@ -65,7 +65,7 @@ describe('createUser', () => {
   it('are found and taken where an earlier version stored the domain as it was given', async () => {
     const kv = await memoryKV()
     const [given, ascii] = ['zo\u00eb@B\u00fccher.example', 'zo\u00eb@xn--bcher-kva.example']
-    const user = (await createUser(kv, { id: 'u1', email: given }))!
+    const user = await createUser(kv, { id: 'u1', email: given })
     await kv.commit({
       del: [['email', ascii]],
       set: [{ key: ['email', given.toLowerCase()], value: 'u1' }],
@@ -76,7 +76,7 @@ describe('createUser', () => {
       return all
     }
     expect(await findUserByEmail(kv, given)).toEqual(user)
-    expect(await createUser(kv, { id: 'u2', email: given })).toBeNull()
+    await expect(createUser(kv, { id: 'u2', email: given })).rejects.toThrow('is taken')
     expect(await faults()).toEqual([])
     // Somebody else may have had the other form there.
     const other = await createUser(kv, { id: 'u2', email: ascii })
@@ -120,7 +120,7 @@ describe('getUser', () => {
 describe('createUser with an id', () => {
   it('longer than a key may be is refused', async () => {
     const kv = await memoryKV()
-    expect(await createUser(kv, { id: '日'.repeat(200) })).not.toBeNull()
+    await expect(createUser(kv, { id: '日'.repeat(200) })).resolves.toBeTruthy()
     await expect(createUser(kv, { id: 'x'.repeat(201) })).rejects.toThrow(TypeError)
     expect(await countUsers(kv)).toBe(1)
   })
@@ -150,8 +150,8 @@ describe('deleteUser', () => {
     expect(await countUsers(kv)).toBe(1)
     expect(await getUser(kv, 'u1')).toBeNull()
     expect((await kv.get(['user', 'u1']))!.value).toMatchObject({ deleted_at: '2026-01-02T00:00:00.000Z' })
-    expect(await createUser(kv, { email: 'A@x.org' })).toBeNull()
-    expect(await createUser(kv, { id: 'u1' })).toBeNull()
+    await expect(createUser(kv, { email: 'A@x.org' })).rejects.toThrow('is taken')
+    await expect(createUser(kv, { id: 'u1' })).rejects.toThrow('is taken')
     expect(await countUsers(kv)).toBe(1)
   })
 
@@ -171,7 +171,7 @@ describe('listUsers', () => {
   it('lists live users, newest first, in pages', async () => {
     const kv = await memoryKV()
     const ids: string[] = []
-    for (let i = 0; i < 7; i++) ids.push((await createUser(kv, { name: String(i) }, { now: 1_000 + i }))!.id)
+    for (let i = 0; i < 7; i++) ids.push((await createUser(kv, { name: String(i) }, { now: 1_000 + i })).id)
     await deleteUser(kv, ids[4]!)
     const seen: string[][] = []
     let after: string | undefined

@@ -1,6 +1,6 @@
 import { ID_LENGTH, MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
 import { uuidv7 } from '../helpers/ids.js'
-import { noSuchPage } from '../invalid.js'
+import { invalid, noSuchPage } from '../invalid.js'
 import type { Commit, Entry, Key, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import { pageBelow } from '../kv/pages.js'
@@ -86,11 +86,21 @@ export const erasedKey = (id: string): Key => ['erased', id]
 /**
  * Creates a user. The id and the e-mail of a deleted user cannot be used again, of an erased one the id.
  * @param input.id default a UUIDv7
- * @param act what else the commit checks and deletes, such as an invitation
- * @returns the user, or null if the id or the e-mail is in use, or what else is checked has changed
+ * @throws ApiError 400 if the id or the e-mail is taken
  * @throws TypeError if the id has more than 200 characters, or for a budget that is none
  */
-export async function createUser(
+export async function createUser(kv: KV, input: Partial<UserFields> & { id?: string }, act: Act = {}): Promise<User> {
+  const user = await newUser(kv, input, act)
+  if (!user) throw invalid('The id or the e-mail is taken')
+  return user
+}
+
+/**
+ * Creates a user, as {@link createUser} does.
+ * @param act what else the commit checks and deletes, such as an invitation
+ * @returns null if the id or the e-mail is taken, or what else is checked has changed
+ */
+export async function newUser(
   kv: KV,
   input: Partial<UserFields> & { id?: string },
   act: Act & Pick<Commit, 'check' | 'del'> = {},

@@ -22,7 +22,7 @@ describe('a budget that code gives', () => {
     const kv = await memoryKV()
     const keys = gatewayKeys(kv)
     const budget = given as Budget
-    const ada = (await createUser(kv, { id: 'ada', budget: { usd: 0.01, per: 'month' } }))!
+    const ada = await createUser(kv, { id: 'ada', budget: { usd: 0.01, per: 'month' } })
     for (const made of [
       createUser(kv, { id: 'bob', budget }),
       // Null takes a budget away.

@@ -16,10 +16,10 @@ async function setUp(options: Parameters<typeof testGateway>[0] = {}) {
       (body as { stream?: boolean }).stream ? streamed(chunk('Hi'), ended, chunk('', 'stop'), '[DONE]') : undefined,
     ...options,
   })
-  const other = (await at.gateway.keys.create(OWNER, { name: 'other' }))!.key
-  const guest = (await createUser(at.kv, {}))!
+  const other = (await at.gateway.keys.create(OWNER, { name: 'other' })).key
+  const guest = await createUser(at.kv, {})
   /** A key of another user. */
-  const strange = (await at.gateway.keys.create(guest.id, { name: 'strange' }))!.key
+  const strange = (await at.gateway.keys.create(guest.id, { name: 'strange' })).key
   const open = (key = at.key) => at.chat({ stream: true }, { headers: { authorization: `Bearer ${key}` } })
   /** Opens streams until one is refused. @returns how many there are */
   const fill = async (key?: string): Promise<number> => {
@@ -54,15 +54,14 @@ describe('concurrent requests', () => {
     const { strange, fill, gateway } = await setUp({ maxInFlight: 10 })
     expect(await fill()).toBe(8)
     expect(await fill(strange)).toBe(2)
-    const third = (await gateway.keys.create(OWNER, { name: 'third' }))!.key
+    const third = (await gateway.keys.create(OWNER, { name: 'third' })).key
     expect(await fill(third)).toBe(0)
   })
 
   it('leave the last tenth to users below their fair share, whatever keys others have', async () => {
     const { other, strange, fill, gateway } = await setUp({ maxInFlight: 20 })
     expect([await fill(), await fill(other)]).toEqual([16, 2])
-    for (const name of ['third', 'fourth'])
-      expect(await fill((await gateway.keys.create(OWNER, { name }))!.key)).toBe(0)
+    for (const name of ['third', 'fourth']) expect(await fill((await gateway.keys.create(OWNER, { name })).key)).toBe(0)
     expect(await fill(strange)).toBe(2)
   })
 
@@ -80,7 +79,7 @@ describe('concurrent requests', () => {
 describe('Retry-After of refused requests', () => {
   /** The Retry-After of so many refusals, by how often it was told. */
   const refusals = async ({ gateway, send }: Awaited<ReturnType<typeof setUp>>, count: number) => {
-    const { key } = (await gateway.keys.create(OWNER, { name: 'crowd', rateLimit: 1e9 }))!
+    const { key } = await gateway.keys.create(OWNER, { name: 'crowd', rateLimit: 1e9 })
     const headers = { authorization: `Bearer ${key}` }
     const told = new Map<number, number>()
     for (let i = 0; i < count; i++) {

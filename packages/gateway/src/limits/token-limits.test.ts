@@ -128,7 +128,7 @@ describe('tokens per minute', () => {
     const at = await withKey({ tokenLimit: 500 }, { upstream: () => reports(50) })
     await updateUser(at.kv, OWNER, { token_limit: 100 })
     at.gateway.keys.forget(OWNER)
-    const other = (await at.gateway.keys.create(OWNER, { name: 'other' }))!
+    const other = await at.gateway.keys.create(OWNER, { name: 'other' })
     expect(told(await at.ask({ max_tokens: 49 }))).toEqual(['100', '50', '1m0s'])
     const refused = await at.chat({ max_tokens: 50 }, { headers: { authorization: `Bearer ${other.key}` } })
     expect([refused.status, await errorOf(refused)]).toMatchObject([

@@ -11,7 +11,7 @@ const TOKEN = 'a-token-of-16-characters'
 async function setUp() {
   const at = await testGateway({ authenticateAdmin: tokenAdmin(TOKEN) })
   await createUser(at.kv, { id: 'root', role: 'admin' })
-  const { key: adminKey } = (await at.gateway.keys.create('root', { name: 'admin' }))!
+  const { key: adminKey } = await at.gateway.keys.create('root', { name: 'admin' })
   const as = (credential: string) => ({ headers: { authorization: `Bearer ${credential}` } })
   return { ...at, admin: as(adminKey), token: as(TOKEN), nobody: as('gw-nobody'), wrong: as('a-token-of-16-letters') }
 }

@@ -1,6 +1,6 @@
 import type { GatewayKeys, KV, PageOptions, UsageEntry, UsageLedger, UsageRecord, User } from '@turnpike/core'
 import { createUser, deleteUser, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
-import { Budget, budgetOf, Email, invalid, MAX_PAGE_SIZE, NewBudget, UserName } from '@turnpike/core/internal'
+import { Budget, budgetOf, Email, MAX_PAGE_SIZE, NewBudget, UserName } from '@turnpike/core/internal'
 import { asksForPage, jsonList, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { callCounter, Caller } from '../caller.js'
@@ -107,7 +107,6 @@ export const usersCreate = (kv: KV, now: () => number) =>
         },
         { by: actorOf(caller), now: now() },
       )
-      if (!user) throw invalid('The id or the e-mail is taken')
       return view(user)
     },
   })

@@ -39,7 +39,7 @@ beforeEach(async () => {
       return kv.commit(commit)
     },
   }
-  user = (await createUser(kv, { name: 'Ada' }, { now: START }))!.id
+  user = (await createUser(kv, { name: 'Ada' }, { now: START })).id
 })
 const newProject = (store: KV = kv) =>
   createProject(store, user, fields, { agents: 2, limits: NO_LIMIT, now: START }).then(({ id }) => id)

@@ -48,7 +48,7 @@ beforeEach(async () => {
   kv = await memoryKV()
   commits = []
   go = undefined
-  user = (await createUser(kv, { name: 'Ada' }, { now: START }))!.id
+  user = (await createUser(kv, { name: 'Ada' }, { now: START })).id
   const project = await createProject(kv, user, projectFields, { agents: 2, limits, now: START })
   id = (await createTask(kv, user, project.id, taskFields, { limits, now: START })).id
   opened()

@@ -50,7 +50,7 @@ async function setUp(options: Partial<FilesOptions> & { storageGb?: number } = {
     },
     signedUrl: async (key) => new URL(`https://store.example/${key}`),
   }
-  const user = (await createUser(memory, { email: 'ada@example.org' }))!
+  const user = await createUser(memory, { email: 'ada@example.org' })
   const { operations, handle } = createPlatform({
     kv,
     identity: { authenticate: () => ({ userId: user.id, via: 'custom' }) },

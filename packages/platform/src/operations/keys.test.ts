@@ -8,14 +8,14 @@ import { createPlatform } from '../platform.js'
 it('makes no key for a user who was deleted meanwhile', async () => {
   const kv = await memoryKV()
   const { operations } = createPlatform({ kv, identity: passwordAuth({ kv }) })
-  const { id } = (await createUser(kv, { name: 'Ada', role: 'developer' }))!
+  const { id } = await createUser(kv, { name: 'Ada', role: 'developer' })
   await deleteUser(kv, id)
   await expect(operations.keys.create(id, { name: 'laptop' })).rejects.toMatchObject({ status: 401 })
 })
 
 it('makes no key for a user who is deleted while it is made', async () => {
   const kv = await memoryKV()
-  const { id } = (await createUser(kv, { name: 'Ada', role: 'developer' }))!
+  const { id } = await createUser(kv, { name: 'Ada', role: 'developer' })
   let reads = 0
   const watched: typeof kv = {
     ...kv,
@@ -48,7 +48,7 @@ it('reads what keys used page by page, hours of used ones only, a few at a time,
   const platform = createPlatform({ kv: watched, identity: { authenticate: () => ({ userId: 'ada', via: 'custom' }) } })
   await createUser(kv, { id: 'ada', role: 'developer' })
   for (let i = 0; i < 900; i++) {
-    const { id } = (await keys.create('ada', { name: `${i}` }))!
+    const { id } = await keys.create('ada', { name: `${i}` })
     if (i % 9 === 0) await ledger.append(usageRecord({ key_id: id }))
     else await keys.revoke(id)
   }

@@ -77,7 +77,7 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logged, 
       const { rateLimit = Math.min(DEFAULT_RATE_LIMIT, fastest) } = input
       if (rateLimit > fastest) throw forbidden(`Your keys may have ${fastest} requests per minute at most`)
       try {
-        return (await keys.create(userId, { atMost, bytesAtMost: dataBytes, ...input, rateLimit }, act))!
+        return await keys.create(userId, { atMost, bytesAtMost: dataBytes, ...input, rateLimit }, act)
       } catch (error) {
         // Deleted since it was read.
         throw (await getUser(kv, userId)) ? error : unauthenticated()

@@ -1,6 +1,6 @@
 import type { Commit } from '@turnpike/core'
-import { createUser, getUser } from '@turnpike/core'
-import { audit, emailId, invalid, newBalance, userIdOf, uuidv7 } from '@turnpike/core/internal'
+import { getUser } from '@turnpike/core'
+import { audit, emailId, invalid, newBalance, newUser, userIdOf, uuidv7 } from '@turnpike/core/internal'
 import { SIGN_UP_HOURS } from '../conventions.js'
 import { entriesOfInvitation, invitationEntry } from '../entities/invitations.js'
 import type { AccountLink } from '../entities/links.js'
@@ -88,7 +88,7 @@ export function accountLinks({ kv, post, links, signUp: policy, now }: Parts, se
         ...(credits || extra_projects ? [newBalance(id, { credits, extra_projects }, act.now)] : []),
         ...(invitation ? audit('invitation.accept', invitation.value.id, act) : []),
       ]
-      const user = await createUser(
+      const user = await newUser(
         kv,
         { ...names, id, email, role, provider: 'password' },
         {

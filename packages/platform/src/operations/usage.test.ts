@@ -53,7 +53,7 @@ it('has 500 rows at most, the dearest, and tells how many it leaves out', async 
 it('reads the hours of all keys, also revoked ones', async () => {
   const keys = gatewayKeys(given.kv)
   const ids: string[] = []
-  for (let i = 0; i < 20; i++) ids.push((await keys.create('ada', { name: `${i}` }))!.id)
+  for (let i = 0; i < 20; i++) ids.push((await keys.create('ada', { name: `${i}` })).id)
   await given.use(ids.map((key_id) => ({ key_id })))
   await keys.revoke(ids[0]!)
   expect((await given.read('by=key')).rows.map(({ id }) => id).toSorted()).toEqual(ids.toSorted())

@@ -1,16 +1,7 @@
 import type { Act, Role, UserChange, UserFields } from '@turnpike/core'
-import {
-  changeOwnRole,
-  createUser,
-  deleteUser,
-  findUserByEmail,
-  getUser,
-  listUsers,
-  restoreUser,
-  updateUser,
-} from '@turnpike/core'
+import { changeOwnRole, deleteUser, findUserByEmail, getUser, listUsers, restoreUser, updateUser } from '@turnpike/core'
 import type { User as StoredUser } from '@turnpike/core'
-import { budgetUsed, Email, highestOwnRole, invalid, userBudget, uuidv7 } from '@turnpike/core/internal'
+import { budgetUsed, Email, highestOwnRole, invalid, newUser, userBudget, uuidv7 } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { found, notFound } from '../errors.js'
@@ -57,7 +48,7 @@ export function userOperations(
       if (password !== undefined && !fields.email) throw invalid('A user who signs in by password needs an e-mail')
       const also = password === undefined ? [] : [await sessions!.passwordEntry(id, password, fields)]
       const provider = fields.provider ?? (password === undefined ? '' : 'password')
-      const user = await createUser(kv, { ...fields, id, provider }, { ...act, now: time, also })
+      const user = await newUser(kv, { ...fields, id, provider }, { ...act, now: time, also })
       if (!user) throw invalid('The e-mail is taken')
       return user
     },

@@ -1,4 +1,4 @@
-import type { ChatCompletionRequest, ChatStream, ChunkChoice, FinishReason, Provider } from '@turnpike/core'
+import type { ChatCompletionRequest, ChatStream, ChunkChoice, FinishReason, ChatProvider } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { scripted } from '../../../../test/support/scripted-provider.js'
@@ -36,11 +36,11 @@ const request: ChatCompletionRequest = { model: 'm', messages: [{ role: 'user', 
 const call = { signal: new AbortController().signal }
 
 /** What a stream has given until its end, and the error that ended it. */
-async function streamed(provider: Provider) {
+async function streamed(provider: ChatProvider) {
   const choices: ChunkChoice[] = []
   let stream: ChatStream | undefined
   try {
-    stream = await provider.chat!.stream({ ...request, stream: true }, call)
+    stream = await provider.chat.stream({ ...request, stream: true }, call)
     for await (const batch of stream.batches) choices.push(...batch)
     return { choices, finish: choices.at(-1)!.finish_reason, usage: stream.usage() }
   } catch (error) {
@@ -51,7 +51,7 @@ async function streamed(provider: Provider) {
 /** How answers end whose upstream gives `reason`, whole and streamed. */
 async function endings(family: string, reason: unknown, said = 'Hello') {
   const { whole, events } = families[family]!(reason, said)
-  const { choices } = await scripted(family, whole).chat!.complete(request, call)
+  const { choices } = await scripted(family, whole).chat.complete(request, call)
   return [choices[0]!.finish_reason, (await streamed(scripted(family, ...events))).finish]
 }
 
@@ -124,7 +124,7 @@ describe.each(failures)('%s: a failure by the reference of %s', (family, _, word
   it.each(words)('%s is none of the callers, is billed and counts', async (word) => {
     const { whole, events } = families[family]!(word, 'Hel')
     const failure = { kind: 'status', status: 500, accepted: true, code: word }
-    await expect(scripted(family, whole).chat!.complete(request, call)).rejects.toMatchObject({
+    await expect(scripted(family, whole).chat.complete(request, call)).rejects.toMatchObject({
       failure: { ...failure, usage: { total_tokens: 10 } },
     })
     const { choices, error } = await streamed(scripted(family, ...events))
@@ -140,7 +140,7 @@ it.each([
   ['google', 'MALFORMED_FUNCTION_CALL'],
 ])('begins no stream that is only a failure: %s, %s', async (family, word) => {
   const { events } = families[family]!(word, '')
-  await expect(scripted(family, ...events).chat!.stream({ ...request, stream: true }, call)).rejects.toMatchObject({
+  await expect(scripted(family, ...events).chat.stream({ ...request, stream: true }, call)).rejects.toMatchObject({
     failure: { code: word, usage: { total_tokens: 10 } },
   })
 })
@@ -156,7 +156,7 @@ it('reads the usage that follows a failure, and bills one without', async () => 
   const { events } = families['openai']!('error', '')
   const role = { choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] }
   await expect(
-    scripted('openai', { choices: [{ message: {}, finish_reason: 'error' }] }).chat!.complete(request, call),
+    scripted('openai', { choices: [{ message: {}, finish_reason: 'error' }] }).chat.complete(request, call),
   ).rejects.toMatchObject({
     failure: { unreported: true },
   })
@@ -173,14 +173,14 @@ describe('a tool call that the model could not write', () => {
   ])('is none of the provider: %s, %s', async (family, word) => {
     const failure = { kind: 'malformed', accepted: true, code: word }
     const { whole, events } = families[family]!(word, '')
-    await expect(scripted(family, whole).chat!.complete(request, call)).rejects.toMatchObject({ failure })
+    await expect(scripted(family, whole).chat.complete(request, call)).rejects.toMatchObject({ failure })
     expect((await streamed(scripted(family, ...events))).error).toMatchObject({ failure })
   })
 })
 
 /** Errors within an answer; OpenRouter has them in the chunk and in the choice. */
 describe('an error', () => {
-  const told = { code: 429, message: 'Provider disconnected' }
+  const told = { code: 429, message: 'ChatProvider disconnected' }
   const choice = (form: string, more: object) => ({ index: 0, [form]: { role: 'assistant', content: 'Hel' }, ...more })
 
   it.each<[where: string, status: number, make: (form: string) => object]>([
@@ -194,7 +194,7 @@ describe('an error', () => {
     ['beside choices', 429, (form) => ({ choices: [choice(form, { finish_reason: 'error' })], error: told, usage })],
   ])('%s ends the answer', async (_, status, make) => {
     const failure = { kind: 'status', status, accepted: true }
-    await expect(scripted('openai', make('message')).chat!.complete(request, call)).rejects.toMatchObject({
+    await expect(scripted('openai', make('message')).chat.complete(request, call)).rejects.toMatchObject({
       message: told.message,
       failure: { ...failure, usage: { total_tokens: 10 } },
     })
@@ -221,7 +221,7 @@ describe('an error', () => {
     ['google', 500, 'Died', { error: 'Died' }],
   ])('in place of an answer of %s is a %i: %s %j', async (family, status, message, error) => {
     const failure = { kind: 'status', status, accepted: false }
-    await expect(scripted(family, error).chat!.complete(request, call)).rejects.toMatchObject({ message, failure })
+    await expect(scripted(family, error).chat.complete(request, call)).rejects.toMatchObject({ message, failure })
     const done = 'data: [DONE]\n\n'
     expect((await streamed(scripted(family, error, done))).error).toMatchObject({ message, failure })
     const [start] = families[family]!('stop', 'Hel').events
@@ -248,14 +248,14 @@ describe('an error', () => {
       candidates: [{ content: { parts: [{ text: 'a' }] }, finishReason: 'STOP' }],
       error: { code: 503, message: 'x' },
     }
-    await expect(scripted('google', answer).chat!.complete(request, call)).rejects.toMatchObject({
+    await expect(scripted('google', answer).chat.complete(request, call)).rejects.toMatchObject({
       failure: { kind: 'status', status: 503, accepted: true },
     })
   })
 
   it.each([null, '', false, 0])('is none: %j', async (error) => {
     const answer = { choices: [{ ...choice('message', { finish_reason: 'stop' }), error }], error }
-    expect(await scripted('openai', answer).chat!.complete(request, call)).toMatchObject({
+    expect(await scripted('openai', answer).chat.complete(request, call)).toMatchObject({
       choices: [{ finish_reason: 'stop' }],
     })
     const event = { choices: [{ ...choice('delta', { finish_reason: 'stop' }), error }], error }

@@ -10,14 +10,14 @@ const json = 'application/json; charset=utf-8'
 const sse = 'text/event-stream'
 
 const complete = async (family: string, text: string, type: string | undefined = sse, options = {}) => {
-  const answer = await providerOf(family, [text], type, options).chat!.complete(request, call)
+  const answer = await providerOf(family, [text], type, options).chat.complete(request, call)
   // The gateway estimates a usage that is not reported.
   checkCompletion({ ...answer, usage: answer.usage ?? usage })
   return answer as ChatCompletion
 }
 
 async function stream(family: string, pieces: string[], type: string | undefined = json) {
-  const { batches, head, usage } = await providerOf(family, pieces, type).chat!.stream(
+  const { batches, head, usage } = await providerOf(family, pieces, type).chat.stream(
     { ...request, stream: true },
     call,
   )

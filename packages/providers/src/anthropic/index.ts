@@ -1,5 +1,5 @@
 /** The Anthropic family: the Messages API of api.anthropic.com and of compatible servers. @module */
-import type { Provider } from '@turnpike/core'
+import type { ChatProvider } from '@turnpike/core'
 import type { ChatAdapter } from '../adapter.js'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
@@ -56,7 +56,7 @@ const family = {
  * Creates a provider of the Anthropic family.
  * @example anthropic({ apiKey: process.env.ANTHROPIC_API_KEY })
  */
-export const anthropic = (options: AnthropicOptions): Provider =>
+export const anthropic = (options: AnthropicOptions): ChatProvider =>
   familyProvider(
     {
       ...family,

@@ -25,10 +25,10 @@ function setUp(options: Partial<BedrockOptions> = {}, fake: FakeBedrockOptions =
   })
   const notes: Note[] = []
   const noted = { ...call, onNotes: (all: Note[]) => void notes.push(...all) }
-  const complete = (request = {}) => provider.chat!.complete({ model: sonnet, messages, ...request }, noted)
+  const complete = (request = {}) => provider.chat.complete({ model: sonnet, messages, ...request }, noted)
   const chunks: ChatChunk[] = []
   const stream = async (request = {}) => {
-    const answer = await provider.chat!.stream({ model: sonnet, messages, stream: true, ...request }, noted)
+    const answer = await provider.chat.stream({ model: sonnet, messages, stream: true, ...request }, noted)
     for await (const chunk of toChunks(answer)) chunks.push(chunk)
     return chunks.map(({ choices: [choice] }) => choice?.delta.content ?? '').join('')
   }
@@ -286,7 +286,7 @@ describe('a stream', () => {
 
   it('closes the connection when the client leaves', async () => {
     const { provider, upstream } = setUp({}, { delayMs: 20 })
-    const answer = await provider.chat!.stream({ model: sonnet, messages, stream: true }, call)
+    const answer = await provider.chat.stream({ model: sonnet, messages, stream: true }, call)
     expect(upstream.active).toBe(1)
     for await (const _ of toChunks(answer)) break
     await expect.poll(() => upstream.active).toBe(0)
@@ -330,7 +330,7 @@ describe('a request', () => {
     const provider = bedrock({ region: 'us-east-1', credentials: temporary, baseURL: url, models: [sonnet] })
     const request = { model: sonnet, messages, stream: true }
     let text = ''
-    for await (const { choices } of toChunks(await provider.chat!.stream(request, call)))
+    for await (const { choices } of toChunks(await provider.chat.stream(request, call)))
       text += choices[0]?.delta.content ?? ''
     expect(text).toBe(said)
     await close()

@@ -1,5 +1,5 @@
 /** Amazon Bedrock: Claude and the models with OpenAI's API, by an API key of Bedrock or by credentials of AWS. Needs aws4fetch. @module */
-import type { OwnModel, Provider } from '@turnpike/core'
+import type { ChatProvider, OwnModel } from '@turnpike/core'
 import { checkOptions, unset } from '@turnpike/core/internal'
 import { AwsV4Signer } from 'aws4fetch'
 import type { AnthropicOptions } from '../anthropic/index.js'
@@ -76,7 +76,7 @@ const signer =
  * @throws TypeError that names the option which is wrong
  * @example bedrock({ region: 'us-east-1', apiKey: process.env.AWS_BEARER_TOKEN_BEDROCK, models: ['us.anthropic.claude-sonnet-4-5-20250929-v1:0'] })
  */
-export function bedrock(options: BedrockOptions): Provider {
+export function bedrock(options: BedrockOptions): ChatProvider {
   checkOptions<BedrockOptions>('bedrock', options, {
     ...common,
     region: true,

@@ -1,5 +1,5 @@
 /** The Google family: generateContent of the Gemini API and of compatible servers. @module */
-import type { Provider } from '@turnpike/core'
+import type { ChatProvider } from '@turnpike/core'
 import type { ChatAdapter } from '../adapter.js'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
@@ -62,7 +62,7 @@ const family = {
  * Creates a provider of the Google family.
  * @example google({ apiKey: process.env.GEMINI_API_KEY })
  */
-export function google(options: GoogleOptions): Provider {
+export function google(options: GoogleOptions): ChatProvider {
   const { endpoints, remoteContent } = options
   return familyProvider(
     {

@@ -33,7 +33,7 @@ describe('remote images', () => {
     const { asked, upstream, provider } = setUp()
     const given = request('https://a.example/1', 'https://a.example/1', 'https://b.example/22')
     const before = JSON.stringify(given)
-    await provider.chat!.complete(given, { signal })
+    await provider.chat.complete(given, { signal })
     expect(JSON.stringify(given)).toBe(before)
     expect(asked).toEqual([
       ['https://a.example/1', 7.5 * MB],
@@ -63,7 +63,7 @@ describe('remote images', () => {
     }
     const upstream = fakeGoogle()
     const provider = google({ apiKey: 'x', transport: upstream.transport, remoteContent })
-    await provider.chat!.complete(request(...Array.from({ length: 37 }, () => 'https://a.example/1')), { signal })
+    await provider.chat.complete(request(...Array.from({ length: 37 }, () => 'https://a.example/1')), { signal })
     expect(sizes).toEqual([Math.floor((15 * MB) / 37)])
     expect(JSON.stringify(upstream.requests[0]!.body).length).toBeLessThan(21 * MB)
   })
@@ -91,7 +91,7 @@ describe('remote images', () => {
   it('are not fetched where Google reads them, or the request contains them', async () => {
     const { asked, upstream, provider } = setUp()
     const file = 'https://generativelanguage.googleapis.com/v1beta/files/abc'
-    await provider.chat!.complete(request(file, 'data:image/png;base64,iVBORw0='), { signal })
+    await provider.chat.complete(request(file, 'data:image/png;base64,iVBORw0='), { signal })
     expect(asked).toEqual([])
     expect(JSON.stringify(upstream.requests[0]!.body)).toContain(`"fileUri":"${file}"`)
   })
@@ -99,7 +99,7 @@ describe('remote images', () => {
   it('are at most 16 addresses', async () => {
     const { asked, provider } = setUp()
     const urls = Array.from({ length: 17 }, (_, at) => `https://a.example/${at}`)
-    await expect(provider.chat!.complete(request(...urls), { signal })).rejects.toMatchObject({ status: 400 })
+    await expect(provider.chat.complete(request(...urls), { signal })).rejects.toMatchObject({ status: 400 })
     expect(asked).toEqual([])
   })
 
@@ -107,9 +107,9 @@ describe('remote images', () => {
     const { transport, requests } = fakeGoogle()
     const provider = google({ apiKey: 'x', transport })
     const asked = request('https://a.example/1')
-    await expect(provider.chat!.complete(asked, { signal })).rejects.toMatchObject({ status: 400 })
+    await expect(provider.chat.complete(asked, { signal })).rejects.toMatchObject({ status: 400 })
     expect(requests).toEqual([])
-    expect(() => provider.chat!.preview(asked)).toThrow('remoteContent')
-    expect(setUp().provider.chat!.preview(asked)).toEqual([])
+    expect(() => provider.chat.preview(asked)).toThrow('remoteContent')
+    expect(setUp().provider.chat.preview(asked)).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-import type { OwnModel, Provider, UpstreamError } from '@turnpike/core'
+import type { OwnModel, ChatProvider, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { anthropic } from '../anthropic/index.js'
 import { azure } from '../azure.js'
@@ -22,7 +22,7 @@ const refused = (message: string): FakeAnswer => ({
 type Options = Pick<FamilyOptions, 'headers' | 'transport'> & { models?: OwnModel[] }
 
 /** The doors to the families, with an id of a model that each knows. */
-const doors: [name: string, model: string, make: (options: Options) => Provider][] = [
+const doors: [name: string, model: string, make: (options: Options) => ChatProvider][] = [
   ['openai', 'gpt-4o', (options) => openai({ apiKey: 'k', ...options })],
   ['a preset', 'gpt-4o', (options) => preset('groq', { apiKey: 'k', ...options })],
   ['anthropic', 'claude-sonnet-5', (options) => anthropic({ apiKey: 'k', ...options })],
@@ -55,7 +55,7 @@ describe.each(doors)('%s', (_, model, make) => {
     for (const provider of [plain, named])
       for (const stream of [false, true]) {
         const request = { model, messages, stream, logit_bias: { 1: 1 } }
-        const asked = stream ? provider.chat!.stream(request, call) : provider.chat!.complete(request, call)
+        const asked = stream ? provider.chat.stream(request, call) : provider.chat.complete(request, call)
         await asked.catch(() => undefined)
       }
     expect(upstream.requests.map(modelOf)).toEqual([model, model, 'own-name', 'own-name'])
@@ -72,7 +72,7 @@ describe.each(doors)('%s', (_, model, make) => {
     const upstream = fakeUpstream(({ headers }) => refused(`Refused: ${headers['x-team']} may not`))
     const provider = make({ transport: upstream.transport, headers: { 'X-Team': secret } })
     for (const asked of [
-      provider.chat!.complete({ model, messages }, call),
+      provider.chat.complete({ model, messages }, call),
       provider.embeddings?.({ model, input: 'x' }, call),
       provider.check?.(call),
     ]) {
@@ -103,7 +103,7 @@ describe('headers', () => {
     ['x', 'must have values by the names of headers'],
     [['x-a: b'], 'must have values by the names of headers'],
   ])('%j are wrong', (headers, error) => {
-    const make = (): Provider => anthropic({ apiKey: 'k', headers: headers as Record<string, string> })
+    const make = (): ChatProvider => anthropic({ apiKey: 'k', headers: headers as Record<string, string> })
     expect(make).toThrow(error)
     expect(make).not.toThrow('secret')
   })
@@ -119,7 +119,7 @@ describe('headers', () => {
     ]
     for (const asked of [messages, history])
       await anthropic(options)
-        .chat!.complete({ model: 'claude-sonnet-5-5', messages: asked }, call)
+        .chat.complete({ model: 'claude-sonnet-5-5', messages: asked }, call)
         .catch(() => undefined)
     expect(upstream.requests.map(({ headers }) => headers['anthropic-beta'])).toEqual([
       'mine',

@@ -1,5 +1,5 @@
 /** The OpenAI family: api.openai.com and all servers with a compatible Chat Completions API. @module */
-import type { Provider } from '@turnpike/core'
+import type { ChatProvider } from '@turnpike/core'
 import type { FamilyOptions } from '../family.js'
 import { familyProvider } from '../family.js'
 import { named } from '../models/named.js'
@@ -42,5 +42,5 @@ const family = {
  * Creates a provider of the OpenAI family.
  * @example openai({ apiKey: process.env.OPENAI_API_KEY })
  */
-export const openai = (options: OpenAIOptions): Provider =>
+export const openai = (options: OpenAIOptions): ChatProvider =>
   familyProvider({ ...family, chat: (provider, names) => named(openaiChat(provider, options), names) }, options)

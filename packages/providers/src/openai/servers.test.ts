@@ -50,7 +50,7 @@ describe('D1: the role developer', () => {
     const provider = openai({ apiKey: 'k', baseURL: 'http://vllm.internal:8000/v1', transport: at.transport })
     const request = { model: 'qwen3-32b', messages: told } as ChatCompletionRequest
     const before = structuredClone(request)
-    await provider.chat!.complete(request, at.call)
+    await provider.chat.complete(request, at.call)
     expect(at.asked[0]!.body).toMatchObject({ messages: [{ role: 'system' }, { role: 'user' }] })
     expect(request).toEqual(before)
   })

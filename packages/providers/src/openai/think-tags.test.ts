@@ -12,7 +12,7 @@ async function whole(content: string, thinkTags: Tags = true, more: object = {})
     choices: [{ message: { role: 'assistant', content, ...more }, finish_reason: 'stop' }],
   })
   const provider = providerOf('openai', [text], 'application/json', { thinkTags })
-  const { message } = ((await provider.chat!.complete(request, call)) as ChatCompletion).choices[0]!
+  const { message } = ((await provider.chat.complete(request, call)) as ChatCompletion).choices[0]!
   return [message['reasoning_content'], message.content]
 }
 
@@ -21,7 +21,7 @@ async function streamed(pieces: string[], thinkTags: Tags = true, more: object =
   const events = pieces.map((content) => ({ choices: [{ index: 0, delta: { content, ...more } }] }))
   const end = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
   const provider = providerOf('openai', [...events, end].map(eventOf), 'text/event-stream', { thinkTags })
-  const { batches } = await provider.chat!.stream({ ...request, stream: true }, call)
+  const { batches } = await provider.chat.stream({ ...request, stream: true }, call)
   const choices: ChunkChoice[] = []
   for await (const batch of batches) choices.push(...batch)
   const textOf = (field: string) => choices.map(({ delta }) => (delta[field] as string | undefined) ?? '').join('')
@@ -105,7 +105,7 @@ describe('thoughts in tags', () => {
       of(1, {}, 'stop'),
     ]
     const provider = providerOf('openai', events.map(eventOf), 'text/event-stream', { thinkTags: true })
-    const { batches } = await provider.chat!.stream({ ...request, stream: true }, call)
+    const { batches } = await provider.chat.stream({ ...request, stream: true }, call)
     const choices: ChunkChoice[] = []
     for await (const batch of batches) choices.push(...batch)
     const first = choices.filter(({ index }) => index === 0)

@@ -123,7 +123,7 @@ describe('openai', () => {
     const request = { model: 'my-model', messages, [field]: 5 } as ChatCompletionRequest
     expect(await ask({ [field]: 5 })).toMatchObject({ calls: 2, notes: [], sent: { [other]: 5 } })
     expect(await ask({ [field]: 5 })).toMatchObject({ calls: 1 })
-    expect(provider.chat!.maxOutput!(request)).toBe(5)
+    expect(provider.chat.maxOutput!(request)).toBe(5)
   })
 
   it('tells a schema in words where the format is refused', async () => {
@@ -208,7 +208,7 @@ describe('anthropic', () => {
     )
     const fields = { reasoning_effort: 'high', max_tokens: 100 }
     const most = () =>
-      provider.chat!.maxOutput!({ model: models.anthropic, messages, ...fields } as ChatCompletionRequest)
+      provider.chat.maxOutput!({ model: models.anthropic, messages, ...fields } as ChatCompletionRequest)
     expect(most()).toBeGreaterThan(100)
     expect(await ask(fields)).toMatchObject({
       calls: 2,
@@ -236,10 +236,10 @@ describe('anthropic', () => {
       'temperature' in body ? refusedBy.anthropic('temperature') : undefined,
     )
     const request = { model: models.anthropic, messages, temperature: 0.2 } as ChatCompletionRequest
-    const prepared = await provider.chat!.prepare!(request, call)
-    await provider.chat!.complete(prepared, call)
+    const prepared = await provider.chat.prepare!(request, call)
+    await provider.chat.complete(prepared, call)
     expect(asked).toHaveLength(2)
-    await provider.chat!.complete(prepared, call)
+    await provider.chat.complete(prepared, call)
     expect(asked).toHaveLength(3)
   })
 })

@@ -25,7 +25,7 @@ describe.each<[Family, string, (body: Body) => boolean]>([
     for (const _ of [1, 2]) expect(await ask(fields)).toMatchObject({ calls: 1, notes: [`dropped=${field}`] })
     expect(repeats.count).toBe(1)
     const request = { model: models[family], messages, ...fields } as ChatCompletionRequest
-    expect(provider.chat!.preview(request)).toContainEqual({ field, action: 'dropped' })
+    expect(provider.chat.preview(request)).toContainEqual({ field, action: 'dropped' })
     expect(await ask({ model: `${models[family]}-2`, ...fields })).toMatchObject({ calls: 2 })
   })
 

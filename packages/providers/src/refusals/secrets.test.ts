@@ -291,7 +291,7 @@ it('threat 79: a service account is not told by the endpoint of its tokens', asy
   const [line] = lines
   const refusal = fakeUpstream(() => whole({ error: 'invalid_grant', error_description: `No: ${line}` }, 400))
   const provider = vertex({ credentials: account, transport: refusal.transport })
-  const error: unknown = await provider.chat!.complete({ model: 'gemini-2.5-flash', messages }, call).catch((e) => e)
+  const error: unknown = await provider.chat.complete({ model: 'gemini-2.5-flash', messages }, call).catch((e) => e)
   expect(told(error)).toContain('The credential for the upstream could not be had')
   expect(told(error)).not.toContain(line)
 })
@@ -300,7 +300,7 @@ it('threat 79: a key is not told by a text that is cut within it', async () => {
   const head = '<html><style>'
   const page = `${head}${'x'.repeat(4000 - head.length - '</style>hunter2-in'.length)}</style>${KEY}`
   const { transport } = fakeUpstream(() => whole(page, 400))
-  const answer = openai({ apiKey: KEY, transport }).chat!.complete({ model: 'gpt-4o', messages }, call)
+  const answer = openai({ apiKey: KEY, transport }).chat.complete({ model: 'gpt-4o', messages }, call)
   expect(told(await answer.catch((error: unknown) => error))).not.toContain('hunter2')
 })
 

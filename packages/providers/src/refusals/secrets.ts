@@ -1,4 +1,4 @@
-import type { ChatStream, ChunkChoice, Model, Provider } from '@turnpike/core'
+import type { ChatProvider, ChatStream, ChunkChoice, Model } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import { extend, Pieces, readerOf } from '@turnpike/core/internal'
 
@@ -71,7 +71,7 @@ export class Secrets {
 }
 
 /** A provider whose upstream cannot tell `secrets`, neither by errors nor by its list of models. */
-export function withoutSecrets(provider: Provider, secrets: Secrets): Provider {
+export function withoutSecrets(provider: ChatProvider, secrets: Secrets): ChatProvider {
   const fail = (error: unknown): never => {
     throw secrets.hideIn(error)
   }
@@ -96,13 +96,11 @@ export function withoutSecrets(provider: Provider, secrets: Secrets): Provider {
     ...provider,
     models: (call) => safe(models)(call).then((list) => list.map(safeModel)),
     ...(check && { check: safe(check) }),
-    ...(chat && {
-      chat: {
-        ...chat,
-        complete: safe(chat.complete),
-        stream: (request, call) => safe(chat.stream)(request, call).then(safeStream),
-      },
-    }),
+    chat: {
+      ...chat,
+      complete: safe(chat.complete),
+      stream: (request, call) => safe(chat.stream)(request, call).then(safeStream),
+    },
     ...(embeddings && { embeddings: safe(embeddings) }),
     ...(images && { images: safe(images) }),
     ...(speech && { speech: safe(speech) }),

@@ -42,7 +42,7 @@ function setUp(given: () => FakeAnswer | null = () => json(200)) {
     /** Sends a request, which the upstream answers as given. */
     async request() {
       const { targets } = await router.candidates(need)
-      const run = () => provider.chat!.complete({ model: 'gpt-4o', messages: [] }, { signal: never })
+      const run = () => provider.chat.complete({ model: 'gpt-4o', messages: [] }, { signal: never })
       const { target } = await router.attempt(targets, never, run)
       router.report(target)
     },

@@ -21,7 +21,7 @@ describe('threat 49: the bytes of a whole answer', () => {
       new TextEncoder().encode(text.slice(at * 50_000, (at + 1) * 50_000)),
     )
     const { transport, state } = scriptedUpstream({ body: pieces })
-    const answer = openai({ apiKey: 'x', transport }).chat!.complete(chat, { signal, memory: { take } })
+    const answer = openai({ apiKey: 'x', transport }).chat.complete(chat, { signal, memory: { take } })
     await answer.catch(() => undefined)
     return { answer, taken, size: text.length, state }
   }
@@ -52,13 +52,13 @@ describe('threat 40: an answer of far more values than vendors send', () => {
   ])('is not parsed: %s', async (_, x, ofAnswer, ofEvent) => {
     const parse = vi.spyOn(JSON, 'parse')
     const whole = scriptedUpstream({ body: `{"x":${x}}` })
-    const complete = openai({ apiKey: 'x', transport: whole.transport }).chat!.complete(chat, { signal })
+    const complete = openai({ apiKey: 'x', transport: whole.transport }).chat.complete(chat, { signal })
     await expect(complete).rejects.toMatchObject({
       message: `The answer has more than ${ofAnswer}`,
       failure: { ...failure, unreported: true },
     })
     const streamed = scriptedUpstream({ type: 'text/event-stream', body: `data: {"x":${x}}\n\n` })
-    const stream = openai({ apiKey: 'x', transport: streamed.transport }).chat!.stream(chat, { signal })
+    const stream = openai({ apiKey: 'x', transport: streamed.transport }).chat.stream(chat, { signal })
     await expect(stream).rejects.toMatchObject({ message: `An event has more than ${ofEvent}`, failure })
     expect(parse.mock.calls.filter(([text]) => text.length > 1_000_000)).toEqual([])
     parse.mockRestore()
@@ -66,7 +66,7 @@ describe('threat 40: an answer of far more values than vendors send', () => {
 
   it('is no event of as many lines either', async () => {
     const { transport } = scriptedUpstream({ type: 'text/event-stream', body: 'data:\n'.repeat(1_000_000) })
-    const stream = openai({ apiKey: 'x', transport }).chat!.stream(chat, { signal })
+    const stream = openai({ apiKey: 'x', transport }).chat.stream(chat, { signal })
     await expect(stream).rejects.toMatchObject({
       message: expect.stringContaining('is larger than') as string,
       failure,
@@ -100,7 +100,7 @@ describe('threat 27: an error answer in an encoding that the runtime decodes', (
     })
     const headers = { 'content-encoding': 'zstd', 'content-length': '30526' }
     const transport = fetchTransport({ fetch: async () => new Response(body, { status: 400, headers }) })
-    await expect(openai({ apiKey: 'x', transport }).chat!.complete(chat, { signal })).rejects.toMatchObject({
+    await expect(openai({ apiKey: 'x', transport }).chat.complete(chat, { signal })).rejects.toMatchObject({
       failure: { status: 400 },
     })
     // 64 kB, and what is read ahead.

@@ -1,5 +1,5 @@
 /** Vertex AI: Gemini and Claude at Google Cloud, by a service account, by tokens or by an API key. @module */
-import type { Capability, EmbeddingRequest, OwnModel, Provider } from '@turnpike/core'
+import type { Capability, ChatProvider, EmbeddingRequest, OwnModel } from '@turnpike/core'
 import { checkOptions, extend, invalid, unset } from '@turnpike/core/internal'
 import type { ChatAdapter, ErrorAnswer, ErrorMeaning } from '../adapter.js'
 import type { AnthropicOptions } from '../anthropic/index.js'
@@ -93,7 +93,7 @@ const catalogueOf = (models: readonly (string | OwnModel)[] = []): Record<string
  * @throws TypeError that names the option which is wrong
  * @example vertex({ credentials: JSON.parse(readFileSync('key.json', 'utf8')), location: 'europe-west1', models: ['gemini-2.5-pro', 'claude-opus-4-5@20251101'] })
  */
-export function vertex(options: VertexOptions): Provider {
+export function vertex(options: VertexOptions): ChatProvider {
   checkOptions<VertexOptions>('vertex', options, {
     ...common,
     project: false,

@@ -57,11 +57,11 @@ function setUp(options: Partial<VertexOptions> = {}, fake: FakeVertexOptions = {
   const { credentials, token, apiKey } = options
   const isSet = (credentials ?? token ?? apiKey) !== undefined
   const provider = vertex({ project: 'acme', ...(!isSet && { token: () => 'ya29.mine' }), transport, ...options })
-  const complete = (request = {}) => provider.chat!.complete({ model: gemini, messages, ...request }, call)
+  const complete = (request = {}) => provider.chat.complete({ model: gemini, messages, ...request }, call)
   const stream = async (request = {}) => {
     const chunks: ChatChunk[] = []
     for await (const chunk of toChunks(
-      await provider.chat!.stream({ model: gemini, messages, stream: true, ...request }, call),
+      await provider.chat.stream({ model: gemini, messages, stream: true, ...request }, call),
     ))
       chunks.push(chunk)
     expect(chunks.at(-1)!.usage!.total_tokens).toBeGreaterThan(0)
@@ -154,7 +154,7 @@ describe('a service account', () => {
   it('asks over HTTP on the own machine', async () => {
     const { url, close } = await fakeVertex({ account, project: 'acme' }).listen()
     const provider = vertex({ credentials: { ...key, token_uri: `${url}/token` }, baseURL: url })
-    expect(await provider.chat!.complete({ model: claude, messages }, call)).toMatchObject({
+    expect(await provider.chat.complete({ model: claude, messages }, call)).toMatchObject({
       choices: [{ message: { content: said } }],
     })
     await close()

@@ -38,8 +38,8 @@ describe('the routes for administrators', () => {
     '%s %s is for administrators only',
     async (method, path, body) => {
       const { send, gateway, kv } = await adminGateway()
-      const admin = (await createUser(kv, { role: 'admin' }))!
-      const { key } = (await gateway.keys.create(admin.id, { name: 'admin' }))!
+      const admin = await createUser(kv, { role: 'admin' })
+      const { key } = await gateway.keys.create(admin.id, { name: 'admin' })
       const status = async (authorization?: string): Promise<number> => {
         const response = await send(
           method,
@@ -181,8 +181,8 @@ describe('GET /admin/users/summary', () => {
   it('has totals of all and of each, newest first, including deleted users', async () => {
     const { read, gateway, kv } = await adminGateway()
     const [ada, bob] = [
-      (await createUser(kv, { name: 'Ada', email: 'ada@example.com', role: 'developer' }))!,
-      (await createUser(kv, { name: 'Bob' }))!,
+      await createUser(kv, { name: 'Ada', email: 'ada@example.com', role: 'developer' }),
+      await createUser(kv, { name: 'Bob' }),
     ]
     await gateway.ledger.append(used({}))
     await gateway.ledger.append(used({ user_id: ada.id }))
@@ -254,8 +254,8 @@ describe('GET /admin/users/summary', () => {
 it('GET /admin/audit lists actions of administrators, in pages', async () => {
   const { read, kv, gateway, clock } = await adminGateway()
   const by = { by: 'admin-token', now: clock.now }
-  const { id } = (await createUser(kv, { name: 'Ada' }, by))!
-  const key = (await gateway.keys.create(id, { name: 'k' }, { ...by, now: clock.now + 1 }))!
+  const { id } = await createUser(kv, { name: 'Ada' }, by)
+  const key = await gateway.keys.create(id, { name: 'k' }, { ...by, now: clock.now + 1 })
   const first = await read('/admin/audit?limit=1', AuditLog)
   expect(first).toMatchObject({
     data: [{ actor: 'admin-token', action: 'key.create', target: key.id, timestamp: '2026-01-02T00:00:00.001Z' }],

@@ -44,7 +44,7 @@ it('GET /admin/balancer returns breakers, groups and recent choices', async () =
 
 it('GET /admin/balancer tells which candidates the key may not use', async () => {
   const { read, chat, gateway } = await adminGateway({ router: twoProviders() })
-  const { key } = (await gateway.keys.create(OWNER, { name: 'one model', models: ['openai/gpt-4o'] }))!
+  const { key } = await gateway.keys.create(OWNER, { name: 'one model', models: ['openai/gpt-4o'] })
   const response = await chat(
     { model: 'fast', provider: 'auto', max_tokens: 100 },
     { headers: { authorization: `Bearer ${key}` } },

@@ -12,7 +12,7 @@ async function setUp() {
   await user('bob', { email: 'bob@example.com' })
   const make = async (userId: string, fields: object = {}) => {
     at.clock.now += 1_000
-    return (await at.gateway.keys.create(userId, { name: `of ${userId}`, ...fields }))!
+    return await at.gateway.keys.create(userId, { name: `of ${userId}`, ...fields })
   }
   return { ...at, make }
 }

@@ -28,7 +28,7 @@ async function setUp(kv?: KV) {
   await user('ada', { name: 'Ada', email: 'ada@example.com' })
   await user('bob', { email: 'bob@example.com' })
   await user('eve', {})
-  const { id: keyId } = (await at.gateway.keys.create('bob', { name: 'laptop' }))!
+  const { id: keyId } = await at.gateway.keys.create('bob', { name: 'laptop' })
   const session = await createSession(at.kv, 'ada', { label: 'Talk' })
   return {
     ...at,
