@@ -1,5 +1,5 @@
 // A key, a chat completion and the total so far: node main.mjs [memory | fs | redis | postgres | driver] [key of an earlier run]
-import { createUser, memoryKV } from '@turnpike/core'
+import { createUser, getUser, memoryKV } from '@turnpike/core'
 import { createGateway } from '@turnpike/gateway'
 import { createRouter, openai } from '@turnpike/providers'
 import { fakeOpenAI } from '@turnpike/providers/testing'
@@ -26,7 +26,7 @@ const simulated = openai({ apiKey: 'simulated', transport: fakeOpenAI().transpor
 const gateway = createGateway({ kv, router: createRouter({ providers: [simulated] }) })
 
 const userId = '00000000-0000-7000-8000-000000000001'
-await createUser(kv, { id: userId, name: 'Ada' })
+if (!(await getUser(kv, userId))) await createUser(kv, { id: userId, name: 'Ada' })
 const key = earlierKey ?? (await gateway.keys.create(userId, { name: 'example' })).key
 
 const response = await gateway.fetch(

@@ -50,9 +50,9 @@ export async function setUp(transport?: Transport): Promise<Setup> {
     ...PACE,
   })
   const user = await createUser(kv, { name: 'Owner' })
-  const { key } = await gateway.keys.create(user!.id, { name: 'test', rateLimit: 1_000_000 })
+  const { key } = await gateway.keys.create(user.id, { name: 'test', rateLimit: 1_000_000 })
   const close = async (): Promise<void> => served?.close()
-  const setup: Setup = { gateway, key, userId: user!.id, upstream, fault: undefined, close }
+  const setup: Setup = { gateway, key, userId: user.id, upstream, fault: undefined, close }
   return setup
 }
 

@@ -106,19 +106,19 @@ worldSuite(
       expect(await signIn(world(), ada.email, NEW)).toBe(200)
 
       const grace = await world().person()
-      const [late, moved, gone] = [
-        await newToken(world(), grace.email),
-        await newToken(world(), grace.email),
-        await newToken(world(), grace.email),
-      ]
+      const [moved, gone] = [await newToken(world(), grace.email), await newToken(world(), grace.email)]
       const admin = await world().signedIn('admin')
       const patch = (email: string) => world().ask('PATCH', `/api/users/${grace.id}`, { as: admin, body: { email } })
       await patch(`moved-${grace.email}`)
       expect(await use(world(), moved)).toMatchObject(over)
       await patch(grace.email)
+      expect((await smtp.next(grace.email)).subject).toContain('e-mail')
       await world().ask('DELETE', `/api/users/${grace.id}`, { as: admin })
       expect(await use(world(), gone)).toMatchObject(over)
       await world().call('restore', grace.id)
+      expect(await use(world(), gone)).toMatchObject(over)
+      await world().advance(1)
+      const late = await newToken(world(), grace.email)
       await world().advance(30 * 60_000 - 5_000)
       expect((await look(world(), late)).status).toBe(200)
       await world().advance(5_000)

@@ -152,7 +152,7 @@ worldSuite(
       await invite(world(), { email: later })
       const token = tokenOf(linkIn(await smtp.next(later)))
       await world().ask('POST', '/api/users', { as: await adminOf(world()), body: { email: later } })
-      expect(await use(world(), token)).toMatchObject({ status: 400, body: { error: 'The e-mail is taken' } })
+      expect(await use(world(), token)).toMatchObject(OVER)
     })
 
     it('threat 120: a link that is used again makes no other account, also once the e-mail is free', async () => {

@@ -43,9 +43,19 @@ worldSuite('passwords', (world) => {
     const ada = await world().signedIn()
     for (const password of ['short', 'x'.repeat(257)])
       expect((await change(ada, { current: PASSWORD, password })).body.error).toContain('8 to 256 characters')
-    const wrong = await change(ada, { current: NEW, password: NEW })
+    const wrong = await change(ada, { current: 'another one', password: NEW })
     expect([wrong.status, wrong.body]).toEqual([403, { error: 'The current password is wrong' }])
+    const same = await change(ada, { current: PASSWORD, password: PASSWORD })
+    expect([same.status, same.body]).toEqual([400, { error: 'The new password is the current one' }])
     expect(await signIn(ada.email, PASSWORD)).toBe(200)
+  })
+
+  it('threat 149: are changed as often as one likes, with ten entries of the audit log a minute', async () => {
+    const [admin, ada] = [await world().signedIn('admin'), await world().signedIn()]
+    const words = [PASSWORD, NEW]
+    for (let i = 0; i < 14; i++)
+      expect((await change(ada, { current: words[i % 2]!, password: words[(i + 1) % 2]! })).status).toBe(204)
+    expect(await log(admin, ada.id)).toHaveLength(11)
   })
 
   it('threat 125: are refused where they are among the most common, or names of their user', async () => {

@@ -1,5 +1,5 @@
 import type { Hold, KeyInput, Signal, UsageRecord } from '@turnpike/core'
-import { createUser, memoryKV, verifyStore } from '@turnpike/core'
+import { createUser, getUser, memoryKV, verifyStore } from '@turnpike/core'
 import type { Gateway, GatewayOptions } from '@turnpike/gateway'
 import { createGateway } from '@turnpike/gateway'
 import { createRouter, openai } from '@turnpike/providers'
@@ -42,7 +42,7 @@ export async function testGateway({ upstream: override, rateLimit = 1_000, ...op
     ...made,
     fetch: async (request) => checked(request.method, request.url, await made.fetch(request), contract),
   }
-  await createUser(kv, { id: OWNER })
+  if (!(await getUser(kv, OWNER))) await createUser(kv, { id: OWNER })
   const { key, id: keyId } = await gateway.keys.create(OWNER, { name: 'test', rateLimit })
 
   const ask = (method: string, path: string, type: string, body: string | ArrayBuffer | undefined, init: RequestInit) =>

@@ -203,7 +203,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     sessions,
     rateLimiter,
     ...mailing,
-    told: notices({ kv, now, ...mailing }),
+    told: notices({ kv, rateLimiter, now, ...mailing }),
     signUp: signUpPolicy(options.signUp ?? SIGN_UP, options.signUpDomains, options.mail !== undefined),
     balancePolicy: options.balancePolicy ?? BALANCE_POLICY,
     planLimits,

@@ -51,7 +51,7 @@ it('are written in the commit of the action, newest first, if an actor is given'
 it('are not written for an action that did not happen', async () => {
   const kv = await memoryKV()
   await createUser(kv, { id: 'ada' })
-  await createUser(kv, { id: 'ada' }, { by: 'root' })
+  await expect(createUser(kv, { id: 'ada' }, { by: 'root' })).rejects.toThrow('is taken')
   await deleteUser(kv, 'nobody', { by: 'root' })
   await gatewayKeys(kv).revoke('none', { by: 'root' })
   expect(await listAudit(kv)).toEqual({ items: [] })

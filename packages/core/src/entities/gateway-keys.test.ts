@@ -86,7 +86,10 @@ describe('gateway keys', () => {
 
   it('require an owner', async () => {
     const { keys } = await setUp()
-    await expect(keys.create('nobody', { name: 'ci' })).rejects.toThrow(TypeError)
+    await expect(keys.create('nobody', { name: 'ci' })).rejects.toMatchObject({
+      status: 400,
+      message: 'There is no user nobody to own the key',
+    })
   })
 
   it('stop working when their owner is deleted', async () => {

@@ -7,6 +7,9 @@ export type Role = (typeof ROLES)[number]
 
 export const higherRole = (one: Role, other: Role): Role => (ROLES.indexOf(one) > ROLES.indexOf(other) ? one : other)
 
+/** Whether there is such a user, and it is an administrator. */
+export const isAdmin = (user: User | undefined): boolean => user?.deleted_at === null && user.role === 'admin'
+
 /** The highest role that a user may take without an administrator: the granted one, or what the operator lets everybody be. */
 export const highestOwnRole = ({ role, granted_role = role }: User, selfRole: Role): Role =>
   higherRole(granted_role, selfRole)

@@ -31,7 +31,7 @@ const invitationKey = (id: string) => ['invitation', id]
 const ofEmailKey = (email: string) => ['invitation-of', emailId(email)]
 
 /** The keys of the entries of an invitation. They expire together. */
-export const entriesOfInvitation = ({ id, email, link }: StoredInvitation): NonNullable<Commit['del']> => [
+const entriesOfInvitation = ({ id, email, link }: StoredInvitation): NonNullable<Commit['del']> => [
   invitationKey(id),
   ofEmailKey(email),
   linkKey(link),
@@ -39,6 +39,13 @@ export const entriesOfInvitation = ({ id, email, link }: StoredInvitation): NonN
 
 export const invitationEntry = (kv: KV, id: string): Promise<Entry<StoredInvitation> | null> =>
   kv.get<StoredInvitation>(invitationKey(id))
+
+/** The keys of the entries of the invitation of an e-mail; none where there is none. It ends where its e-mail gets an account. */
+export async function entriesOfInvited(kv: KV, email: string): Promise<NonNullable<Commit['del']>> {
+  const index = await kv.get<string>(ofEmailKey(email))
+  const invitation = index && (await invitationEntry(kv, index.value))
+  return invitation ? entriesOfInvitation(invitation.value) : []
+}
 
 /** The invitations that are open, newest first. */
 export const listInvitations = (kv: KV, page: Paging = {}): Promise<Page<StoredInvitation>> =>

@@ -9,6 +9,8 @@ export type PasswordLink = {
   email: string
   /** The version of the password when the link was made; null = there was none. */
   proof: string | null
+  /** The administrator who made it; absent = the user asked for it. */
+  by?: string
 }
 
 /** Makes the account of somebody who is invited, or who signs up. */

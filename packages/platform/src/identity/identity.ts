@@ -62,9 +62,15 @@ export interface SessionIssuer {
   /**
    * The entry of a password in the store, to be written in the commit that makes its user.
    * @param of what the user is called by; default nothing is known
-   * @throws ApiError 400 for a password that is too short or too long, common, or made of the user's names
+   * @param head who asks, where anybody can: it waits as a sign-in does, behind others of its network. Default an administrator
+   * @throws ApiError 400 for a password that is too short or too long, common, or made of the user's names; 429 and 503 where too many wait
    */
-  passwordEntry(userId: string, password: string, of?: Named): Promise<{ key: string[]; value: { hash: string } }>
+  passwordEntry(
+    userId: string,
+    password: string,
+    of?: Named,
+    head?: Head,
+  ): Promise<{ key: string[]; value: { hash: string } }>
   /**
    * Gives the caller a new password, and ends the other sign-ins.
    * @returns the cookies to set: the sign-in gets another one

@@ -2,17 +2,18 @@ import type { KV, RateLimiter } from '@turnpike/core'
 import { emailId, sha256 } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
 import { LINK_MINUTES, LINKS_PER_ADDRESS, LINKS_PER_EMAIL } from '../conventions.js'
+import type { StoredLink } from '../entities/links.js'
 import { tooMany } from '../errors.js'
 import { networksOf } from './networks.js'
 
-/** Counts a link that somebody asks for. @throws ApiError 429 where there are too many */
-export type CountLinkRequest = (email: string, head: Pick<Head, 'ip'>) => Promise<void>
+/** Counts a link of a kind that somebody asks for. @throws ApiError 429 where there are too many */
+export type CountLinkRequest = (kind: StoredLink['kind'], email: string, head: Pick<Head, 'ip'>) => Promise<void>
 
 const refuse = (retryAfter: number) => tooMany('Too many links were asked for; try again later', retryAfter)
 
 /**
- * Limits the links that people ask for, by the network of their address and by e-mail, whether anybody has that or not. Of an e-mail, as many as are
- * good at a time: whoever is refused has one that is.
+ * Limits the links that people ask for, by the network of their address and by kind and e-mail, whether anybody has that or not. Of an e-mail, as many
+ * of a kind as are good at a time: whoever is refused has one that is, whatever else was asked for with the e-mail.
  */
 export function linkRequests(kv: KV, limiter: RateLimiter, now: () => number): CountLinkRequest {
   const countNetworks = async (ip: string): Promise<void> => {
@@ -24,8 +25,8 @@ export function linkRequests(kv: KV, limiter: RateLimiter, now: () => number): C
     }
   }
 
-  const countEmail = async (email: string): Promise<void> => {
-    const key = ['links-asked', await sha256(emailId(email))]
+  const countEmail = async (kind: StoredLink['kind'], email: string): Promise<void> => {
+    const key = ['links-asked', kind, await sha256(emailId(email))]
     const period = LINK_MINUTES * 60_000
     for (;;) {
       const entry = await kv.get<number[]>(key)
@@ -37,9 +38,9 @@ export function linkRequests(kv: KV, limiter: RateLimiter, now: () => number): C
     }
   }
 
-  return async (email, head) => {
+  return async (kind, email, head) => {
     // Where the host tells no address, all would share one.
     if (head.ip() !== '') await countNetworks(head.ip())
-    await countEmail(email)
+    await countEmail(kind, email)
   }
 }

@@ -49,6 +49,24 @@ it('signs in again after a hash of the passwords of unknown e-mails has failed',
   expect((await signIn()).session.user.id).toBe('ada')
 })
 
+it('threat 148: keeps places for administrators while others of a network set passwords', async () => {
+  let running = 0
+  const slow = { ...hasher, hash: (text: string) => (running++, new Promise<string>(() => text)) }
+  const { sessions } = passwordAuth({ kv: await memoryKV(), hasher: slow, hashing: { running: 2, waiting: 32 } })
+  const refusals: number[] = []
+  const set = (from?: Head) =>
+    void sessions
+      .passwordEntry('ada', PASSWORD, {}, from)
+      .catch(({ status }: { status: number }) => refusals.push(status))
+  for (let i = 0; i < 100; i++) set(head())
+  await vi.waitFor(() => expect(refusals.length).toBeGreaterThan(60))
+  expect(new Set(refusals)).toEqual(new Set([429]))
+  const before = refusals.length
+  set()
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect({ refused: refusals.length - before, running }).toEqual({ refused: 0, running: 2 })
+})
+
 describe('a verified token', () => {
   it('is not verified again for a few seconds, and never past its end', async () => {
     const { clock, calls, auth, signIn } = await setUp()

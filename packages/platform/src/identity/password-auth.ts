@@ -17,6 +17,7 @@ import {
   SIGN_INS,
 } from '../conventions.js'
 import { memoize } from '../memoize.js'
+import { ownLog } from '../own-log.js'
 import type { AccessToken } from './access-tokens.js'
 import { accessTokens } from './access-tokens.js'
 import { accessView } from './access-view.js'
@@ -84,7 +85,8 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     length: options.passwordLength ?? PASSWORD_LENGTH,
     queue: options.hashing ?? HASHING,
   })
-  const checks = passwordChecks({ kv, passwords, attempts, blocks, log, now })
+  const logged = ownLog(kv, rateLimiter, now)
+  const checks = passwordChecks({ kv, passwords, attempts, blocks, log, logged, now })
   const session = hostCookie({ host: COOKIE, plain: PLAIN_COOKIE }, baseUrl, limits.idleDays)
   const cache = revocableCache<Known>(now)
 
@@ -194,7 +196,10 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       return value === null ? [] : [session.set(value)]
     },
 
-    passwordEntry: (userId, password, of = {}) => passwords.entry(userId, password, { of }),
+    async passwordEntry(userId, password, of = {}, head) {
+      const attempt = head && (await attempts.of(emailId(of.email ?? ''), head))
+      return passwords.entry(userId, password, { of, ...(attempt && { sources: attempt.sources }) })
+    },
 
     async changePassword(who, { current, password }, head) {
       const signIn = await listed.own(who)

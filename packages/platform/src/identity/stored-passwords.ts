@@ -32,7 +32,7 @@ export interface Guess {
   failed(userId: string | null): Promise<void>
 }
 
-/** New passwords are an administrator's. */
+/** Who administrators' new passwords wait as. */
 const NEW_PASSWORDS: Source[] = [{ name: 'new passwords', places: KNOWN_PLACES }]
 
 /** The passwords of users, as stored under `password/<user id>`. */

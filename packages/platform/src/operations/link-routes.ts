@@ -74,10 +74,10 @@ export const linkUse = (links: LinkOperations, checkSite: CheckSite) =>
     body: v.object({ token: Token, password: Password, firstName: v.nullish(UserName), lastName: v.nullish(UserName) }),
     example: { token: '…', password: 'battery staple' },
     output: v.object({ email: v.string() }),
-    errors: [403, 404, 503],
+    errors: [403, 404, 429, 503],
     run(_, { body: { token, password, firstName, lastName } }, call) {
       checkSite(call)
-      return links.use(token, { password, ...present({ first_name: firstName, last_name: lastName }) })
+      return links.use(token, { password, ...present({ first_name: firstName, last_name: lastName }) }, call)
     },
   })
 

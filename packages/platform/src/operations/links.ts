@@ -22,8 +22,8 @@ export function linkOperations(parts: Parts) {
     const link = await findLink(kv, token, now())
     if (!link || !passwords || !accounts) throw linkIsOver()
     const { value } = link
-    if (value.kind !== 'password') accounts.check(value)
-    else if (!(await passwords.isGood(value))) throw linkIsOver()
+    if (value.kind !== 'password') await accounts.check(value)
+    else if (!(await passwords.goodLink(token))) throw linkIsOver()
     return { link, passwords, accounts }
   }
 
@@ -36,13 +36,13 @@ export function linkOperations(parts: Parts) {
      */
     async forgotten(email: string, head: Head): Promise<void> {
       if (!post.isThere) throw forbidden('No e-mail is sent from here: ask an administrator for a link')
-      await count(email, head)
+      await count('password', email, head)
       post.later(async () => passwords?.sendForgotten(email, head))
     },
     /** Sends a link to whoever signs up with an e-mail. Nothing tells whether it has an account. @throws ApiError 403 where it may not, 429 as above */
     async signUp(email: string, head: Head): Promise<void> {
       signUp.check(email)
-      await count(email, head)
+      await count('sign-up', email, head)
       post.later(async () => accounts?.sendSignUp(email))
     },
     /** Sends a link by which a user sets a password. Null if there is no such user. @throws ApiError 400 for a user without an e-mail */
@@ -58,13 +58,14 @@ export function linkOperations(parts: Parts) {
     /**
      * Uses a link, once: sets the password of its user, or makes the account.
      * @returns the e-mail to sign in with
-     * @throws ApiError 404, 400 as for a new user
+     * @param head who uses it
+     * @throws ApiError 404, 400 as for a new user, 429 and 503 where too many passwords wait
      */
-    async use(token: string, choice: NewAccount): Promise<{ email: string }> {
+    async use(token: string, choice: NewAccount, head: Head): Promise<{ email: string }> {
       const { link, passwords, accounts } = await found(token)
       const { value } = link
-      if (value.kind === 'password') await passwords.use(token, value, choice.password)
-      else await accounts.use(token, value, choice)
+      if (value.kind === 'password') await passwords.use(token, value, choice.password, head)
+      else await accounts.use(token, value, choice, head)
       return { email: value.email }
     },
   }

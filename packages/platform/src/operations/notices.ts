@@ -1,15 +1,17 @@
 import type { User } from '@turnpike/core'
 import { emailId } from '@turnpike/core/internal'
+import type { Mailing } from '../mail/noted.js'
 import { sendNoted } from '../mail/noted.js'
 import type { MailText } from '../mail/layout.js'
 import { newEmail, newPassword } from '../mail/texts/notices.js'
 import type { Parts } from '../parts.js'
 
 /** Tells users by mail what was changed of what they sign in with. Nobody waits for it. */
-export function notices({ kv, post, links, now }: Pick<Parts, 'kv' | 'post' | 'links' | 'now'>) {
+export function notices(parts: Pick<Parts, 'links'> & Mailing) {
+  const { post, links } = parts
   const { place, address: url } = links
   const tell = ({ id, email }: User, text: MailText): void => {
-    if (email && post.isThere) post.later(() => sendNoted({ kv, post, now }, email, text, id))
+    if (email && post.isThere) post.later(() => sendNoted(parts, email, text, id))
   }
   return {
     newPassword: (user: User) => tell(user, newPassword({ place, url })),

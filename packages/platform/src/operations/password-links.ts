@@ -1,6 +1,6 @@
 import type { Act, User } from '@turnpike/core'
 import { findUserByEmail, getUser } from '@turnpike/core'
-import { addressOf, audit, emailId, invalid, userEntry } from '@turnpike/core/internal'
+import { addressOf, audit, emailId, invalid, isAdmin, userEntry } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
 import { LINK_MINUTES } from '../conventions.js'
 import type { PasswordLink } from '../entities/links.js'
@@ -25,18 +25,20 @@ export interface SentLink extends Delivery {
 type Reachable = User & { email: string }
 
 /** Links by which users set their password. @param sessions where they sign in by it */
-export function passwordLinks({ kv, post, links, told, now }: Parts, sessions: SessionIssuer) {
+export function passwordLinks(parts: Parts, sessions: SessionIssuer) {
+  const { kv, post, links, told, now } = parts
   /** The version of a user's password; null where there is none. */
   const proofOf = async (userId: string): Promise<string | null> => (await kv.get(passwordKey(userId)))?.version ?? null
 
-  /** Stores a link. @param act with when its entry in the audit log expires, and what else that has */
+  /** Stores a link. @param act with the administrator who makes it, when its entry in the audit log expires, and what else that has */
   const store = async (
     { id, email }: Reachable,
     proof: string | null,
-    act: Act & { expiresAt?: number; detail?: string },
+    { admin, ...act }: Act & { expiresAt?: number; detail?: string; admin?: string },
   ): Promise<{ url: string; expiresAt: number }> => {
     const expiresAt = now() + LINK_MINUTES * 60_000
-    const { token, entry } = await newLink({ kind: 'password', user_id: id, email, proof }, expiresAt)
+    const link: PasswordLink = { kind: 'password', user_id: id, email, proof, ...(admin && { by: admin }) }
+    const { token, entry } = await newLink(link, expiresAt)
     await kv.commit({ set: [entry, ...audit('user.password-link', id, { now: now(), ...act })] })
     return { url: links.urlOf(token), expiresAt }
   }
@@ -44,14 +46,26 @@ export function passwordLinks({ kv, post, links, told, now }: Parts, sessions: S
   const textOf = (url: string, isAsked: boolean): MailText =>
     passwordLink({ place: links.place, url, minutes: LINK_MINUTES, isAsked })
 
-  /** Whether the link is for what the user has: another e-mail, or another password since, ends it. */
-  const isGood = async ({ user_id, email, proof }: PasswordLink): Promise<boolean> => {
-    const user = await getUser(kv, user_id)
-    return emailId(user?.email ?? '') === emailId(email) && (await proofOf(user_id)) === proof
+  /**
+   * The link with a token, with what it depends on; null where it is over: another e-mail, another password or a deletion ends it, and so does the end
+   * of the administrator who made it.
+   */
+  const goodLink = async (token: string) => {
+    const link = await findLink(kv, token, now())
+    if (link?.value.kind !== 'password') return null
+    const { user_id, email, proof, by } = link.value
+    const [user, admin] = await Promise.all([userEntry(kv, user_id), by === undefined ? null : userEntry(kv, by)])
+    if (by !== undefined && !isAdmin(admin?.value)) return null
+    if (!user || user.value.deleted_at !== null || emailId(user.value.email ?? '') !== emailId(email)) return null
+    const madeAt = link.expiresAt - LINK_MINUTES * 60_000
+    if (user.value.signed_out_at && madeAt <= Date.parse(user.value.signed_out_at)) return null
+    return (await proofOf(user_id)) === proof
+      ? { user, check: [link, user, ...(admin && by !== user_id ? [admin] : [])] }
+      : null
   }
 
   return {
-    isGood,
+    goodLink,
 
     /** Sends a link to the user with an e-mail, if there is one who signs in by password. A failure is in the audit log. */
     async sendForgotten(email: string, head: Pick<Head, 'ip'>): Promise<void> {
@@ -61,7 +75,7 @@ export function passwordLinks({ kv, post, links, told, now }: Parts, sessions: S
       if (!user?.email || proof === null) return
       const act = { by: 'unknown', detail: addressOf(head.ip()), expiresAt: logEnd(now()) }
       const { url } = await store({ ...user, email: user.email }, proof, act)
-      await sendNoted({ kv, post, now }, user.email, textOf(url, true), user.id)
+      await sendNoted(parts, user.email, textOf(url, true), user.id)
     },
 
     /** Sends a link as administrators do. Null if there is no such user. @throws ApiError 400 for a user without an e-mail */
@@ -70,7 +84,9 @@ export function passwordLinks({ kv, post, links, told, now }: Parts, sessions: S
       if (!user) return null
       const { email } = user
       if (!email) throw invalid('A user who signs in by password needs an e-mail')
-      const { url, expiresAt } = await store({ ...user, email }, await proofOf(userId), act)
+      const proof = await proofOf(userId)
+      const admin = act.by === undefined ? null : await getUser(kv, act.by)
+      const { url, expiresAt } = await store({ ...user, email }, proof, { ...act, ...(admin && { admin: admin.id }) })
       const delivery = await post.send(email, textOf(url, false))
       return {
         ...delivery,
@@ -80,14 +96,15 @@ export function passwordLinks({ kv, post, links, told, now }: Parts, sessions: S
     },
 
     /** Sets the password of the user of a link, once, and ends the sign-ins. @throws ApiError 404 for a link that is over, 400 as for a new user */
-    async use(token: string, { user_id: id, proof }: PasswordLink, password: string): Promise<void> {
-      const entry = await sessions.passwordEntry(id, password, (await getUser(kv, id)) ?? {})
+    async use(token: string, { user_id: id, proof }: PasswordLink, password: string, head: Head): Promise<void> {
+      const entry = await sessions.passwordEntry(id, password, (await getUser(kv, id)) ?? {}, head)
       for (;;) {
-        const [link, user] = await Promise.all([findLink(kv, token, now()), userEntry(kv, id)])
-        if (link?.value.kind !== 'password' || !user || !(await isGood(link.value))) throw linkIsOver()
+        const good = await goodLink(token)
+        if (!good) throw linkIsOver()
+        const { user, check } = good
         const isSet = await kv.commit({
-          check: [link, user, { key: entry.key, version: proof }].map(({ key, version }) => ({ key, version })),
-          del: [link.key],
+          check: [...check, { key: entry.key, version: proof }].map(({ key, version }) => ({ key, version })),
+          del: [check[0]!.key],
           set: [entry, ...audit('user.password', id, { by: id, now: now(), detail: 'by a link' })],
         })
         if (!isSet) continue

@@ -1,13 +1,24 @@
 import type { Commit } from '@turnpike/core'
 import { getUser } from '@turnpike/core'
-import { audit, emailId, invalid, newBalance, newUser, userIdOf, uuidv7 } from '@turnpike/core/internal'
+import {
+  audit,
+  emailId,
+  invalid,
+  isAdmin,
+  newBalance,
+  newUser,
+  userEntry,
+  userIdOf,
+  uuidv7,
+} from '@turnpike/core/internal'
+import type { Head } from '@turnpike/http'
 import { SIGN_UP_HOURS } from '../conventions.js'
-import { entriesOfInvitation, invitationEntry } from '../entities/invitations.js'
+import { entriesOfInvited, invitationEntry } from '../entities/invitations.js'
 import type { AccountLink } from '../entities/links.js'
 import { findLink, newLink } from '../entities/links.js'
 import { forbidden, linkIsOver } from '../errors.js'
 import type { SessionIssuer } from '../identity/identity.js'
-import { sendNoted } from '../mail/noted.js'
+import { sendNoted, STRANGER } from '../mail/noted.js'
 import { hasAccount, signUp } from '../mail/texts/sign-up.js'
 import type { Parts } from '../parts.js'
 import type { SIGN_UPS } from '../schemas-people.js'
@@ -50,13 +61,23 @@ export interface NewAccount {
 }
 
 /** Links by which people make their account. @param sessions where they sign in by it */
-export function accountLinks({ kv, post, links, signUp: policy, now }: Parts, sessions: SessionIssuer) {
+export function accountLinks(parts: Parts, sessions: SessionIssuer) {
+  const { kv, links, signUp: policy, now } = parts
   const { place, address, urlOf } = links
+
+  /** The invitation of a link, and the administrator who has invited: without either, it is over. */
+  const invitedBy = async (id: string) => {
+    const invitation = await invitationEntry(kv, id)
+    const admin = invitation && (await userEntry(kv, invitation.value.invited_by))
+    return invitation && isAdmin(admin?.value) ? { invitation, admin: admin! } : null
+  }
+
   return {
-    /** @throws ApiError 403 for a link that the policy does not allow any more */
-    check(link: AccountLink): void {
-      if (link.kind === 'sign-up') policy.check(link.email)
-      else if (policy.mode === 'closed') throw forbidden('Nobody signs up here')
+    /** @throws ApiError 403 for a link that the policy does not allow any more, 404 for an invitation that is over */
+    async check(link: AccountLink): Promise<void> {
+      if (link.kind === 'sign-up') return policy.check(link.email)
+      if (policy.mode === 'closed') throw forbidden('Nobody signs up here')
+      if (!(await invitedBy(link.invitation_id))) throw linkIsOver()
     },
 
     /** Sends a link to an e-mail, or that it has an account. A failure is in the audit log. */
@@ -69,39 +90,45 @@ export function accountLinks({ kv, post, links, signUp: policy, now }: Parts, se
         await kv.commit({ set: [entry] })
         text = signUp({ place, url: urlOf(token), hours: SIGN_UP_HOURS })
       }
-      await sendNoted({ kv, post, now }, email, text, userId ?? 'unknown')
+      await sendNoted(parts, email, text, userId ?? STRANGER)
     },
 
-    /** Makes the account of a link, once. @throws ApiError 404 for a link that is over, 400 where the e-mail is taken, or as for a new user */
-    async use(token: string, value: AccountLink, { password, ...names }: NewAccount): Promise<void> {
+    /**
+     * Makes the account of a link, once.
+     * @throws ApiError 404 for a link that is over, 400 where the e-mail is taken, which ends the link, or as for a new user
+     */
+    async use(token: string, value: AccountLink, { password, ...names }: NewAccount, head: Head): Promise<void> {
       const id = uuidv7(now())
-      const proof = await sessions.passwordEntry(id, password, { ...names, email: value.email })
-      const [link, invitation] = await Promise.all([
-        findLink(kv, token, now()),
-        value.kind === 'invitation' ? invitationEntry(kv, value.invitation_id) : null,
-      ])
-      if (!link || (value.kind === 'invitation' && !invitation)) throw linkIsOver()
-      const act = { by: id, now: now() }
-      const { email, role = 'user', credit_coins: credits = 0, extra_projects = 0 } = { ...value, ...invitation?.value }
-      const also: NonNullable<Commit['set']> = [
-        proof,
-        ...(credits || extra_projects ? [newBalance(id, { credits, extra_projects }, act.now)] : []),
-        ...(invitation ? audit('invitation.accept', invitation.value.id, act) : []),
-      ]
-      const user = await newUser(
-        kv,
-        { ...names, id, email, role, provider: 'password' },
-        {
-          ...act,
-          also,
-          check: [link, ...(invitation ? [invitation] : [])].map(({ key, version }) => ({ key, version })),
-          del: invitation ? entriesOfInvitation(invitation.value) : [link.key],
-        },
-      )
-      if (user) return
-      if ((await findLink(kv, token, now())) && (await userIdOf(kv, email)) !== null)
-        throw invalid('The e-mail is taken')
-      throw linkIsOver()
+      let proof: Awaited<ReturnType<SessionIssuer['passwordEntry']>> | undefined
+      for (;;) {
+        const link = await findLink(kv, token, now())
+        const invited = value.kind === 'invitation' ? await invitedBy(value.invitation_id) : undefined
+        if (!link || invited === null) throw linkIsOver()
+        const {
+          email,
+          role = 'user',
+          credit_coins: credits = 0,
+          extra_projects = 0,
+        } = { ...value, ...invited?.invitation.value }
+        const check = [link, ...(invited ? [invited.invitation, invited.admin] : [])].map(({ key, version }) => ({
+          key,
+          version,
+        }))
+        const del = [link.key, ...(await entriesOfInvited(kv, email))]
+        if ((await userIdOf(kv, email)) !== null) {
+          await kv.commit({ check, del })
+          throw invalid('The e-mail is taken')
+        }
+        proof ??= await sessions.passwordEntry(id, password, { ...names, email }, head)
+        const act = { by: id, now: now() }
+        const also: NonNullable<Commit['set']> = [
+          proof,
+          ...(credits || extra_projects ? [newBalance(id, { credits, extra_projects }, act.now)] : []),
+          ...(invited ? audit('invitation.accept', invited.invitation.value.id, act) : []),
+        ]
+        const fields = { ...names, id, email, role, provider: 'password' }
+        if (await newUser(kv, fields, { ...act, also, check, del })) return
+      }
     },
   }
 }

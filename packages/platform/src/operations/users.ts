@@ -4,6 +4,7 @@ import type { User as StoredUser } from '@turnpike/core'
 import { budgetUsed, Email, highestOwnRole, invalid, newUser, userBudget, uuidv7 } from '@turnpike/core/internal'
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
+import { entriesOfInvited } from '../entities/invitations.js'
 import { found, notFound } from '../errors.js'
 import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
@@ -48,7 +49,8 @@ export function userOperations(
       if (password !== undefined && !fields.email) throw invalid('A user who signs in by password needs an e-mail')
       const also = password === undefined ? [] : [await sessions!.passwordEntry(id, password, fields)]
       const provider = fields.provider ?? (password === undefined ? '' : 'password')
-      const user = await newUser(kv, { ...fields, id, provider }, { ...act, now: time, also })
+      const del = fields.email ? await entriesOfInvited(kv, fields.email) : []
+      const user = await newUser(kv, { ...fields, id, provider }, { ...act, now: time, also, del })
       if (!user) throw invalid('The e-mail is taken')
       return user
     },
@@ -65,7 +67,11 @@ export function userOperations(
       const before = fields.email === undefined ? null : await getUser(kv, id)
       const user = await updateUser(kv, id, fields, { now: now(), ...act })
       keys.forget(id)
-      if (before && user) told.newEmail(before, user)
+      if (before && user) {
+        told.newEmail(before, user)
+        const del = await entriesOfInvited(kv, user.email ?? '')
+        if (del.length > 0) await kv.commit({ del })
+      }
       return user
     },
     /** The highest role that a user may take without an administrator. */
@@ -103,7 +109,7 @@ export function userOperations(
 
 export type UserOperations = ReturnType<typeof userOperations>
 
-/** The public form of a user (spec.md, "User (platform)"). */
+/** The public form of a user. */
 export const userView = (user: StoredUser): v.InferOutput<typeof User> => {
   const {
     id,
