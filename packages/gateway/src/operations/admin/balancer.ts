@@ -44,6 +44,7 @@ const choice = {
   order: v.array(Compared),
 }
 
+/** The answer of GET /admin/balancer. */
 export const BalancerResponse = v.object({
   providers: v.array(
     v.object({

@@ -12,6 +12,7 @@ const rates = {
   other: v.record(v.string(), v.number()),
 }
 
+/** The answer of GET /admin/pricing. */
 export const PricingResponse = v.object({
   /** Version of the prices; usage records refer to it. */
   version: v.string(),

@@ -57,7 +57,7 @@ export interface ConfiguredProvider extends v.InferOutput<v.ObjectSchema<typeof 
   out?: 'disabled' | 'broken'
 }
 
-/** It never contains keys; addresses only of providers in the store. */
+/** The answer of GET /admin/providers. It never contains keys; addresses only of providers in the store. */
 export const ConfiguredProviders = v.object({
   /** In the order of their configuration; a provider with several keys or URLs has an entry for each. */
   providers: v.array(

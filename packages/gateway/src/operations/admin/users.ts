@@ -7,6 +7,7 @@ import { GatewayUser } from '../users.js'
 import { operation } from '../../operation.js'
 import { totals, viewOf } from './usage.js'
 
+/** The answer of GET /admin/users/summary. */
 export const UsersSummary = v.object({
   /** Number of users. */
   users: v.number(),
