@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defaultServerConditions } from 'vite'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 // Unit tests and types read the sources; only `e2e` needs a build.
 // Node does not know `module`, and what it leads to in @opentelemetry/api is for bundlers only.
@@ -17,6 +17,26 @@ const units = readdirSync('packages').map((name) => ({
   },
 }))
 
+/** What takes long: browsers, servers, several processes, kills, floods, the time of others. */
+const long = [
+  '{admin,agent,client,conformance,deployment,embed,faults,fuzz,ledger,pages,security,server,storage}/**/*.test.ts',
+  'platform/{bodies,browser-page,data-space,erasure,file-kill,large-lists,limits-processes,long-texts,processes}.test.ts',
+  'platform/{project-races,running-replies,sign-in-floods,sign-in-processes,stored-scripts,unread-answers}.test.ts',
+  '{clients/agent-day,images/images,limits/deployments,limits/processes,openapi/snippets,router/sticky}.test.ts',
+  '{docs-agents,docs-moving,swap-storage,uploads}.test.ts',
+]
+/** Tests across packages: `e2e` is what `npm test` runs of them; `npm run test:all` runs `long`, too. */
+const across = (name: string, include: string[], exclude: string[]) => ({
+  extends: true as const,
+  test: {
+    name,
+    root: 'test',
+    include,
+    exclude: [...configDefaults.exclude, ...exclude],
+    setupFiles: [contractHooks],
+  },
+})
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -29,17 +49,6 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 2,
     reporters: ['default', './test/support/skipped-tests.ts'],
-    projects: [
-      ...units,
-      {
-        extends: true,
-        test: {
-          name: 'e2e',
-          root: 'test',
-          include: ['**/*.test.ts'],
-          setupFiles: [contractHooks],
-        },
-      },
-    ],
+    projects: [...units, across('e2e', ['**/*.test.ts'], long), across('long', long, [])],
   },
 })
