@@ -326,10 +326,10 @@ export const mutations = [
   },
   {
     name: 'other-sites-pass',
-    file: 'packages/platform/src/csrf.ts',
-    line: "      : site === 'same-origin'",
-    broken: "      : site !== 'cross-site'",
-    test: 'packages/platform/src/csrf.test.ts',
+    file: 'packages/http/src/same-origin.ts',
+    line: ": site === 'same-origin'",
+    broken: ": site !== 'cross-site'",
+    test: 'packages/http/src/same-origin.test.ts',
     red: 'same-site',
   },
   {

@@ -119,7 +119,10 @@ export const requestsOf = ({
   'GET /api/account': { path: '/api/account' },
   'DELETE /api/account': { path: '/api/account' },
   'PATCH /api/account/role': { path: '/api/account/role', body: { role: 'developer' } },
-  'PUT /api/account/password': { path: '/api/account/password', body: { current: PASSWORD, password: PASSWORD } },
+  'PUT /api/account/password': {
+    path: '/api/account/password',
+    body: { current: PASSWORD, password: 'battery staple' },
+  },
   'GET /api/account/balance': { path: '/api/account/balance' },
   'GET /api/account/limits': { path: '/api/account/limits' },
   'GET /api/usage': { path: '/api/usage?by=model' },
