@@ -1,0 +1,1 @@
+export declare const mutations: Record<'name' | 'file' | 'line' | 'broken' | 'test' | 'red', string>[]
