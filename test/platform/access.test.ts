@@ -30,6 +30,10 @@ const expected: Record<string, number[]> = {
   // Whoever has a link, which works once: this one is nobody's.
   'POST /api/auth/link': [404, 404, 404, 404, 404, 404, 404, 404, 404],
   'PUT /api/auth/link': [404, 404, 404, 404, 404, 404, 404, 404, 404],
+  // There is no such provider.
+  'POST /api/auth/providers/{provider}': [404, 404, 404, 404, 404, 404, 404, 404, 404],
+  'GET /api/auth/callback/{provider}': [404, 404, 404, 404, 404, 404, 404, 404, 404],
+  'POST /api/auth/sign-out': [401, 401, 401, 401, 200, 200, 200, 200, 403],
   'GET /.well-known/jwks.json': [200, 200, 200, 200, 200, 200, 200, 200, 200],
   'GET /api/account': [401, 401, 401, 401, 200, 200, 200, 200, 200],
   'DELETE /api/account': [401, 401, 401, 401, 204, 204, 204, 204, 403],

@@ -40,6 +40,13 @@ export const entriesOfInvitation = ({ id, email, link }: StoredInvitation): NonN
 export const invitationEntry = (kv: KV, id: string): Promise<Entry<StoredInvitation> | null> =>
   kv.get<StoredInvitation>(invitationKey(id))
 
+/** The invitation of an e-mail; null where there is none, or not any more. */
+export async function invitationOf(kv: KV, email: string, now: number): Promise<Entry<StoredInvitation> | null> {
+  const id = (await kv.get<string>(ofEmailKey(email)))?.value
+  const entry = id === undefined ? null : await invitationEntry(kv, id)
+  return entry && Date.parse(entry.value.expires_at) > now ? entry : null
+}
+
 /** The invitations that are open, newest first. */
 export const listInvitations = (kv: KV, page: Paging = {}): Promise<Page<StoredInvitation>> =>
   newestFirst<StoredInvitation>(kv, ['invitation'], page)

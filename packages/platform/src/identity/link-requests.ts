@@ -3,7 +3,7 @@ import { emailId, sha256 } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
 import { LINK_MINUTES, LINKS_PER_ADDRESS, LINKS_PER_EMAIL } from '../conventions.js'
 import { tooMany } from '../errors.js'
-import { networksOf } from './networks.js'
+import { countNetworks } from './count-networks.js'
 
 /** Counts a link that somebody asks for. @throws ApiError 429 where there are too many */
 export type CountLinkRequest = (email: string, head: Pick<Head, 'ip'>) => Promise<void>
@@ -15,15 +15,6 @@ const refuse = (retryAfter: number) => tooMany('Too many links were asked for; t
  * good at a time: whoever is refused has one that is.
  */
 export function linkRequests(kv: KV, limiter: RateLimiter, now: () => number): CountLinkRequest {
-  const countNetworks = async (ip: string): Promise<void> => {
-    for (const { name, failures: times } of networksOf(ip)) {
-      if (times === undefined) continue
-      const key = `links for ${await sha256(name)}`
-      const { ok, retryAfter } = await limiter.consume(key, times * LINKS_PER_ADDRESS)
-      if (!ok) throw refuse(retryAfter)
-    }
-  }
-
   const countEmail = async (email: string): Promise<void> => {
     const key = ['links-asked', await sha256(emailId(email))]
     const period = LINK_MINUTES * 60_000
@@ -38,8 +29,7 @@ export function linkRequests(kv: KV, limiter: RateLimiter, now: () => number): C
   }
 
   return async (email, head) => {
-    // Where the host tells no address, all would share one.
-    if (head.ip() !== '') await countNetworks(head.ip())
+    await countNetworks(limiter, 'links', LINKS_PER_ADDRESS, head, refuse)
     await countEmail(email)
   }
 }

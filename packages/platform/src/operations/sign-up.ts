@@ -1,8 +1,7 @@
-import type { Commit } from '@turnpike/core'
-import { createUser, getUser } from '@turnpike/core'
-import { audit, emailId, invalid, newBalance, userIdOf, uuidv7 } from '@turnpike/core/internal'
+import { getUser } from '@turnpike/core'
+import { emailId, invalid, userIdOf, uuidv7 } from '@turnpike/core/internal'
 import { SIGN_UP_HOURS } from '../conventions.js'
-import { entriesOfInvitation, invitationEntry } from '../entities/invitations.js'
+import { invitationEntry } from '../entities/invitations.js'
 import type { AccountLink } from '../entities/links.js'
 import { findLink, newLink } from '../entities/links.js'
 import { forbidden, linkIsOver } from '../errors.js'
@@ -11,6 +10,7 @@ import { sendNoted } from '../mail/noted.js'
 import { hasAccount, signUp } from '../mail/texts/sign-up.js'
 import type { Parts } from '../parts.js'
 import type { SIGN_UPS } from '../schemas-people.js'
+import { makeAccount } from './new-account.js'
 
 /** Who may sign up: nobody, whoever is invited, or everybody. */
 export type SignUp = (typeof SIGN_UPS)[number]
@@ -24,12 +24,15 @@ export interface SignUpPolicy {
   check(email: string): void
 }
 
-const domainOf = (email: string): string => emailId(email).split('@').at(-1)!
+/** The domain of an e-mail, in its one spelling. */
+export const domainOf = (email: string): string => emailId(email).split('@').at(-1)!
 
 /** @throws TypeError for a sign-up of everybody whose e-mails cannot be verified */
-export function signUpPolicy(mode: SignUp, given: readonly string[] = [], hasMail: boolean): SignUpPolicy {
-  if (mode === 'open' && !hasMail)
-    throw new TypeError('createPlatform: the option "signUp": "open" needs "mail", by which e-mails are verified')
+export function signUpPolicy(mode: SignUp, given: readonly string[] = [], isVerifying: boolean): SignUpPolicy {
+  if (mode === 'open' && !isVerifying)
+    throw new TypeError(
+      'createPlatform: the option "signUp": "open" needs "mail" or "signInProviders", by which e-mails are verified',
+    )
   const domains = given.map((domain) => domainOf(`@${domain}`))
   return {
     mode,
@@ -81,24 +84,9 @@ export function accountLinks({ kv, post, links, signUp: policy, now }: Parts, se
         value.kind === 'invitation' ? invitationEntry(kv, value.invitation_id) : null,
       ])
       if (!link || (value.kind === 'invitation' && !invitation)) throw linkIsOver()
-      const act = { by: id, now: now() }
-      const { email, role = 'user', credit_coins: credits = 0, extra_projects = 0 } = { ...value, ...invitation?.value }
-      const also: NonNullable<Commit['set']> = [
-        proof,
-        ...(credits || extra_projects ? [newBalance(id, { credits, extra_projects }, act.now)] : []),
-        ...(invitation ? audit('invitation.accept', invitation.value.id, act) : []),
-      ]
-      const user = await createUser(
-        kv,
-        { ...names, id, email, role, provider: 'password' },
-        {
-          ...act,
-          also,
-          check: [link, ...(invitation ? [invitation] : [])].map(({ key, version }) => ({ key, version })),
-          del: invitation ? entriesOfInvitation(invitation.value) : [link.key],
-        },
-      )
-      if (user) return
+      const { email } = value
+      const account = { id, email, provider: 'password', names, link, invitation, also: [proof] }
+      if (await makeAccount(kv, account, now())) return
       if ((await findLink(kv, token, now())) && (await userIdOf(kv, email)) !== null)
         throw invalid('The e-mail is taken')
       throw linkIsOver()
