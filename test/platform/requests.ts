@@ -115,7 +115,7 @@ export const requestsOf = ({
   'POST /api/auth/sign-up': { path: '/api/auth/sign-up', body: { email: `made-${++people}@example.org` } },
   'POST /api/auth/link': { path: '/api/auth/link', body: { token: linkToken } },
   'PUT /api/auth/link': { path: '/api/auth/link', body: { token: linkToken, password: PASSWORD } },
-  'POST /api/auth/providers/{provider}': { path: '/api/auth/providers/unknown', body: {} },
+  'POST /api/auth/providers/{provider}': { path: '/api/auth/providers/unknown', body: { returnTo: '/console' } },
   'GET /api/auth/callback/{provider}': { path: '/api/auth/callback/unknown' },
   'POST /api/auth/sign-out': { path: '/api/auth/sign-out' },
   'GET /.well-known/jwks.json': { path: '/.well-known/jwks.json' },
