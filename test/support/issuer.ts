@@ -69,6 +69,7 @@ export async function startIssuer({
       },
     ],
     cookies: { keys: ['of the tests'] },
+    ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
     pkce: { required: () => true },
     conformIdTokenClaims: !inIdToken,
     claims: { openid: ['sub', 'groups'], email: ['email', 'email_verified'], profile: ['given_name', 'family_name'] },
