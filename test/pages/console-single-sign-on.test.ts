@@ -3,7 +3,7 @@ import { freePort } from '../support/free-port.js'
 import { startIssuer } from '../support/issuer.js'
 import { startServer } from '../support/server.js'
 import type { Given } from './console.js'
-import { consoleSuite, openNavigation, pagesOf, signOut } from './console.js'
+import { consoleSuite, pagesOf, signOut } from './console.js'
 
 const PORT = String(await freePort())
 const BASE_URL = `http://127.0.0.1:${PORT}`
@@ -130,7 +130,7 @@ consoleSuite(
       await leave(given())
       Object.assign(issuer.accounts.get(sub)!, { groups: [] })
       await continueAs(given(), sub)
-      await openNavigation(given())
+      await page.locator('.shell').waitFor()
       expect([await emailAt(given()), (await pagesOf(given())).includes('Users')]).toEqual([email, false])
       await leave(given())
     })
