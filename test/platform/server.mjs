@@ -55,7 +55,8 @@ let gathering
 const kv = {
   ...store,
   async commit(commit) {
-    if (gathering && commit.set?.some(({ key }) => key[0] === gathering.kind)) {
+    const written = [...(commit.set ?? []).map(({ key }) => key), ...(commit.del ?? [])]
+    if (gathering && written.some(([kind]) => kind === gathering.kind)) {
       if (++gathering.waiting === gathering.count) gathering.release()
       await gathering.over
     }
@@ -200,7 +201,7 @@ async function listen() {
 
 const methods = {
   ...watched?.methods,
-  /** Lets commits that write entries of a kind wait until there are so many of them; without a kind, those that wait go on. */
+  /** Lets commits that write or delete entries of a kind wait until there are so many of them; without a kind, those that wait go on. */
   gather(kind, count) {
     gathering?.release()
     gathering = kind && { kind, count, waiting: 0 }

@@ -131,10 +131,10 @@ export function vouchedUsers({ kv, signUp, now }: Parts, { update }: Pick<UserOp
      */
     async find(provider: SignInProvider, person: Vouched, hash: string | undefined) {
       const identity = await identityOf(provider, person, hash)
-      const before = await userEntry(kv, identity.value.user_id)
-      if (!before || before.value.deleted_at !== null) throw new SignInRefused('not-allowed')
-      await grant(before.value, person.role)
-      const user = await userEntry(kv, identity.value.user_id)
+      const read = () => userEntry(kv, identity.value.user_id)
+      const before = await read()
+      if (before) await grant(before.value, person.role)
+      const user = await read()
       if (!user) throw new SignInRefused('not-allowed')
       return { user, identity }
     },
