@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair } from 'jose'
 import type { Context } from 'oidc-provider'
-import Provider from 'oidc-provider'
+import OidcProvider from 'oidc-provider'
 
 /** What an issuer tells of somebody. */
 export type Account = Record<string, unknown>
@@ -58,7 +58,7 @@ export async function startIssuer({
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const [clientId, clientSecret] = ['turnpike', 'a secret: of the client/+%']
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
-  const provider = new Provider(url, {
+  const provider = new OidcProvider(url, {
     jwks: { keys: [await exportJWK(privateKey)] },
     clients: [
       {

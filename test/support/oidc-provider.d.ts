@@ -6,14 +6,14 @@ declare module 'oidc-provider' {
     oidc: {
       client: { clientId: string }
       session: { accountId: string }
-      provider: Provider
+      provider: OidcProvider
     }
   }
   interface Grant {
     addOIDCScope(scope: string): void
     save(): Promise<string>
   }
-  export default class Provider {
+  export default class OidcProvider {
     constructor(issuer: string, options: object)
     Grant: new (of: { clientId: string; accountId: string }) => Grant
     callback(): (request: IncomingMessage, response: ServerResponse) => void

@@ -9,7 +9,7 @@ const Provider = v.object({ provider: v.pipe(v.string(), v.maxLength(40)) })
 
 const ORIGIN = 'https://turnpike.invalid'
 /** Whether browsers read a text as a path of the own origin: they take `//`, `/\` and what has line breaks for others. */
-export const isLocalPath = (text: string): boolean =>
+const isLocalPath = (text: string): boolean =>
   /^\/[^\\\p{Cc}]*$/u.test(text) && URL.canParse(text, ORIGIN) && new URL(text, ORIGIN).origin === ORIGIN
 
 /** POST /api/auth/providers/{provider} */
