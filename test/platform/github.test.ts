@@ -68,7 +68,7 @@ worldSuite(
       expect(await world().call('errors')).toEqual([])
       expect(await signIn(newAccount(), 'wrong')).toMatchObject(failed('provider'))
       expect(await world().call('errors')).toEqual([
-        [expect.stringContaining('GitHub refuses the code: incorrect_client_credentials'), { provider: 'wrong' }],
+        ['SignInError: The sign-in provider wrong: incorrect_client_credentials', { provider: 'wrong' }],
       ])
     })
 

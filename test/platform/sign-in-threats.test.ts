@@ -185,7 +185,7 @@ worldSuite(
       await world().call('errors')
       const { to, text } = await comeBack(world(), back, cookie)
       const errors = await world().call<[string, object][]>('errors')
-      expect([errors.length, errors[0]![1]]).toEqual([1, { provider: 'oidc' }])
+      expect(errors).toEqual([['SignInError: The sign-in provider oidc: OAUTH_INVALID_RESPONSE', { provider: 'oidc' }]])
       const told = JSON.stringify([to, text, errors])
       for (const secret of [code, issuer.clientSecret, 'evil.example', cookie]) expect(told).not.toContain(secret)
     })

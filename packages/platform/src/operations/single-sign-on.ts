@@ -11,7 +11,7 @@ import { hostCookie } from '../identity/host-cookie.js'
 import type { SessionIssuer, VouchedSessions } from '../identity/identity.js'
 import type { Parts } from '../parts.js'
 import type { SignInProvider, Vouched } from '../single-sign-on/provider.js'
-import { SignInCancelled } from '../single-sign-on/provider.js'
+import { SignInCancelled, SignInError } from '../single-sign-on/provider.js'
 import type { UserOperations } from './users.js'
 import type { SignInProblem } from './vouched-users.js'
 import { SignInRefused, vouchedUsers } from './vouched-users.js'
@@ -27,16 +27,24 @@ export interface SingleSignOn {
 
 const refuse = (retryAfter: number) => tooMany('Too many sign-ins were begun; try again later', retryAfter)
 
-/** What may be told of an error of a provider: not the answer that some carry along, which has codes and tokens. */
-function described(id: string, error: unknown): Error {
+/** The codes of an error and its causes, as far as they are words: not the answer that some carry along, which has codes and tokens. */
+function wordsOf(error: unknown): string[] {
+  if (typeof error !== 'object' || error === null) return []
   const {
     name,
-    message,
     code,
-    error: word,
-  } = error as { name?: string; message?: string; code?: unknown; error?: unknown }
-  const more = [code, word].filter((text) => typeof text === 'string' && /^\w{1,60}$/.test(text))
-  return new Error(`The sign-in provider ${id}: ${[name, message, ...more].join(' ')}`)
+    error: told,
+    cause,
+  } = error as { name?: unknown; code?: unknown; error?: unknown; cause?: unknown }
+  const words = [code, told].filter((word) => typeof word === 'string' && /^\w{1,60}$/.test(word)) as string[]
+  const inner = cause instanceof Error ? wordsOf(cause) : []
+  return words.length + inner.length > 0 ? [...words, ...inner] : [String(name)]
+}
+
+/** What may be told of an error of a provider. */
+const described = (id: string, error: unknown): SignInError => {
+  const code = wordsOf(error).join(' ')
+  return new SignInError(`The sign-in provider ${id}: ${code}`, code)
 }
 
 /** Sign-ins at other places, without HTTP. */
@@ -60,7 +68,8 @@ export function singleSignOn(
     try {
       const person = await provider.finish(...given)
       for (const text of [person.issuer, person.subject])
-        if (text.length === 0 || text.length > 255) throw new Error('The issuer or the subject has no fit length')
+        if (text.length === 0 || text.length > 255)
+          throw new SignInError('The issuer or the subject has no fit length', 'subject_length')
       return person
     } catch (error) {
       if (error instanceof SignInCancelled) throw new SignInRefused('cancelled')

@@ -1,4 +1,5 @@
 import { PROVIDER_ANSWER_BYTES, PROVIDER_S } from '../conventions.js'
+import { SignInError } from './provider.js'
 
 /** What is asked; `body` may be undefined, as oauth4webapi has it. */
 type Init = Omit<RequestInit, 'body'> & { body?: RequestInit['body'] | undefined }
@@ -10,7 +11,7 @@ async function readBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   let size = 0
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length
-    if (size > PROVIDER_ANSWER_BYTES) throw new Error('The answer is too large')
+    if (size > PROVIDER_ANSWER_BYTES) throw new SignInError('The answer is too large', 'too_large')
     chunks.push(chunk)
   }
   const body = new Uint8Array(size)

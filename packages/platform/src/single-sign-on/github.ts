@@ -4,7 +4,7 @@ import { boundedFetch } from './bounded-fetch.js'
 import { emailOf } from './claims.js'
 import type { ProviderOptions } from './oidc.js'
 import type { SignInProvider } from './provider.js'
-import { SignInCancelled } from './provider.js'
+import { SignInCancelled, SignInError } from './provider.js'
 
 const GITHUB = 'https://github.com'
 
@@ -13,7 +13,7 @@ const Account = v.object({ id: v.pipe(v.number(), v.safeInteger()), name: v.null
 const Emails = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }))
 
 /** What GitHub says of an error, as far as it is one of its words. */
-const wordOf = (value: unknown): string => (typeof value === 'string' && /^\w{1,60}$/.test(value) ? value : 'no answer')
+const wordOf = (value: unknown): string => (typeof value === 'string' && /^\w{1,60}$/.test(value) ? value : 'no_answer')
 
 /**
  * GitHub, by OAuth 2 with PKCE: the person is the id of the account, and the e-mail the primary one, where it is verified.
@@ -27,7 +27,7 @@ export function github(options: ProviderOptions & { url?: string | undefined }):
     const response = await boundedFetch(`${api}${path}`, {
       headers: { accept: 'application/vnd.github+json', authorization: `Bearer ${token}`, 'user-agent': 'turnpike' },
     })
-    if (!response.ok) throw new Error(`${path} is answered with ${response.status}`)
+    if (!response.ok) throw new SignInError(`${path} is answered with ${response.status}`, `status_${response.status}`)
     return response.json()
   }
 
@@ -51,7 +51,7 @@ export function github(options: ProviderOptions & { url?: string | undefined }):
     },
 
     async finish(answer, { redirectUri, state, verifier }) {
-      if (answer.get('state') !== state) throw new Error('The state is another one')
+      if (answer.get('state') !== state) throw new SignInError('The state is another one', 'state')
       const code = answer.get('code')
       if (code === null) throw new SignInCancelled(wordOf(answer.get('error')))
       const response = await boundedFetch(`${url}/login/oauth/access_token`, {
@@ -67,7 +67,7 @@ export function github(options: ProviderOptions & { url?: string | undefined }):
       })
       // An error has the status 200.
       const told = (await response.json()) as { error?: unknown }
-      if (!v.is(Token, told)) throw new Error(`GitHub refuses the code: ${wordOf(told.error)}`)
+      if (!v.is(Token, told)) throw new SignInError('GitHub refuses the code', wordOf(told.error))
       const [account, emails] = await Promise.all([
         ask('/user', told.access_token),
         ask('/user/emails', told.access_token),

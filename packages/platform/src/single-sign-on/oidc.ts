@@ -6,7 +6,7 @@ import { boundedFetch } from './bounded-fetch.js'
 import type { Claims, RoleValues } from './claims.js'
 import { emailOf, hasClaim, roleIn, textOf } from './claims.js'
 import type { BegunSignIn, SignInProvider, Vouched } from './provider.js'
-import { SignInCancelled } from './provider.js'
+import { SignInCancelled, SignInError } from './provider.js'
 
 /** What all providers need. */
 export interface ProviderOptions {
@@ -53,7 +53,8 @@ async function ofTenant(server: OAuth.AuthorizationServer, response: Response): 
   const { id_token } = (await response.clone().json()) as { id_token?: string }
   const [, payload = ''] = (id_token ?? '').split('.')
   const { tid } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { tid?: unknown }
-  if (typeof tid !== 'string' || !/^[\da-f-]{36}$/.test(tid)) throw new Error('The ID token names no tenant')
+  if (typeof tid !== 'string' || !/^[\da-f-]{36}$/.test(tid))
+    throw new SignInError('The ID token names no tenant', 'no_tenant')
   return { ...server, issuer: server.issuer.replace('{tenantid}', tid) }
 }
 
@@ -112,7 +113,8 @@ export function oidc(options: OidcOptions & { id: string }): SignInProvider {
 
     async start({ redirectUri, state, nonce, verifier }) {
       const { authorization_endpoint: endpoint } = await metadata()
-      if (endpoint === undefined) throw new Error('The issuer has no authorization_endpoint')
+      if (endpoint === undefined)
+        throw new SignInError('The issuer has no authorization_endpoint', 'no_authorization_endpoint')
       const to = new URL(endpoint)
       const asked = {
         response_type: 'code',

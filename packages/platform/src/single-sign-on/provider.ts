@@ -31,6 +31,17 @@ export class SignInCancelled extends Error {
   override name = 'SignInCancelled'
 }
 
+/** What is wrong with a provider, or with what it answers. @param code words for a log */
+export class SignInError extends Error {
+  override name = 'SignInError'
+  constructor(
+    message: string,
+    readonly code: string,
+  ) {
+    super(message)
+  }
+}
+
 /** Another place where people sign in: `oidc()` and `github()` of `@turnpike/platform/single-sign-on`, or one of your own. */
 export interface SignInProvider {
   /** Letters, digits and `-`, in lower case: a part of the address that the provider sends the browser to. */
