@@ -32,7 +32,7 @@ const arrows: Record<string, string[]> = {
   providers: ['@turnpike/core', 'aws4fetch', 'eventsource-parser', 'undici'],
   storage: ['@turnpike/core', 'aws4fetch', 'ioredis', 'pg'],
   gateway: ['@opentelemetry/api', '@turnpike/core', '@turnpike/http', 'prom-client', 'valibot'],
-  platform: ['@turnpike/core', '@turnpike/http', 'jose', 'valibot'],
+  platform: ['@turnpike/core', '@turnpike/http', 'jose', 'oauth4webapi', 'valibot'],
   dashboard: [],
   turnpike: [
     '@turnpike/core',

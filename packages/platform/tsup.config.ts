@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: ['src/index.ts', 'src/openapi.ts'],
+  entry: ['src/index.ts', 'src/openapi.ts', 'src/single-sign-on.ts'],
   format: 'esm',
   dts: false,
   clean: true,

@@ -30,6 +30,15 @@ it.each([
       mail: { url: 'smtp://localhost', from: 'a@ai.example' },
     },
   ],
+  [
+    'oauth4webapi',
+    'platform.signInProviders',
+    {
+      store: 'memory',
+      server: { baseUrl: 'https://ai.example' },
+      platform: { signInProviders: [{ preset: 'google', clientId: 'c' }] },
+    },
+  ],
   ['ioredis', 'FILES at rediss://', { store: 'memory', files: { store: 'rediss://localhost' } }],
 ])('turnpike says that %s has to be installed for %s', async (name, what, settings) => {
   expect((await failureOf(settings)).split('\n').at(-1)).toBe(

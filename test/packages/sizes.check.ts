@@ -71,9 +71,11 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   [
     'platform',
     'import createPlatform, passwordAuth',
-    101_000,
+    105_000,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
+  // Without oauth4webapi, 8.4 kB, which is a peer.
+  ['platform', 'import oidc', 4_400, () => bundle('oidc', 'platform/single-sign-on', ['oauth4webapi'])],
   ['dashboard', '/admin, with script, styles and font', 145_000, dashboard],
   ['dashboard', '/docs of the reference server', 60_000, async () => total(await docs(), (path) => path === '/docs')],
   [
@@ -89,10 +91,10 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 220_000, () => tarball('gateway')],
   ['http', 'tarball', 105_000, () => tarball('http')],
-  ['platform', 'tarball', 340_000, () => tarball('platform')],
+  ['platform', 'tarball', 367_000, () => tarball('platform')],
   ['providers', 'tarball', 503_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
-  ['turnpike', 'tarball', 460_000, () => tarball('turnpike')],
+  ['turnpike', 'tarball', 464_000, () => tarball('turnpike')],
 ]
 
 const rows: object[] = []

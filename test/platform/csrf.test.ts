@@ -40,6 +40,7 @@ const open = [
   'POST /api/auth/sign-up',
   'POST /api/auth/link',
   'PUT /api/auth/link',
+  'POST /api/auth/providers/{provider}',
 ]
 
 worldSuite('threat 18: CSRF', (world) => {
@@ -60,6 +61,7 @@ worldSuite('threat 18: CSRF', (world) => {
     }
     expect(statuses).toEqual({
       'DELETE /api/auth': Array(7).fill(403),
+      'POST /api/auth/sign-out': Array(7).fill(403),
       'DELETE /api/account': Array(7).fill(403),
       'PUT /api/account/password': Array(7).fill(403),
       'PUT /api/users/{id}/password': Array(7).fill(403),

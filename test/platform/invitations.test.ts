@@ -204,6 +204,8 @@ worldSuite(
         sign_up: 'invited',
         sign_up_domains: [],
         mail: true,
+        passwords: true,
+        providers: [],
       })
       const asked = await world().ask('POST', '/api/auth/sign-up', { body: { email: newEmail() } })
       expect(asked).toMatchObject({ status: 403, body: { error: 'Only those who are invited sign up here' } })
@@ -321,6 +323,8 @@ worldSuite(
         sign_up: 'open',
         sign_up_domains: ['example.org', 'xn--bcher-kva.example'],
         mail: true,
+        passwords: true,
+        providers: [],
       })
       for (const email of ['ada@evil.example', 'ada@example.org.evil.example', 'ada@sub.example.org']) {
         const { status, body } = await signUp(world(), email)

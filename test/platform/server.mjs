@@ -15,6 +15,7 @@ import {
   verifyPlatform,
 } from '@turnpike/platform'
 import { openapi } from '@turnpike/platform/openapi'
+import { github, oidc } from '@turnpike/platform/single-sign-on'
 import { builtInPrices, createRouter, openai } from '@turnpike/providers'
 import { openFiles, openStorage, smtpMailer } from 'turnpike'
 import { watchedStore } from './watched-store.mjs'
@@ -38,6 +39,8 @@ const {
   MAIL,
   SIGN_UP,
   SIGN_UP_DOMAINS,
+  SIGN_IN = '[]',
+  PASSWORDS,
   KEEP_FAILED,
 } = process.env
 
@@ -52,7 +55,8 @@ let gathering
 const kv = {
   ...store,
   async commit(commit) {
-    if (gathering && commit.set?.some(({ key }) => key[0] === gathering.kind)) {
+    const written = [...(commit.set ?? []).map(({ key }) => key), ...(commit.del ?? [])]
+    if (gathering && written.some(([kind]) => kind === gathering.kind)) {
       if (++gathering.waiting === gathering.count) gathering.release()
       await gathering.over
     }
@@ -131,12 +135,17 @@ const messages = []
 const mailer = SMTP_URL
   ? await smtpMailer({ url: SMTP_URL, from: 'Turnpike <no-reply@ai.example>' })
   : { send: async (message) => void messages.push(message) }
+/** What was told to `onError`. */
+const errors = []
 const platform = createPlatform({
   kv,
   identity,
   gateway,
   ...(BASE_URL && { baseUrl: BASE_URL }),
   ...(MAIL !== 'off' && { mail: mailer }),
+  signInProviders: JSON.parse(SIGN_IN).map((given) => (given.issuer ? oidc(given) : github(given))),
+  passwords: PASSWORDS !== 'off',
+  onError: (error, context) => void errors.push([String(error), context]),
   signUp: SIGN_UP || (MAIL === 'off' ? 'invited' : 'open'),
   ...(SIGN_UP_DOMAINS && { signUpDomains: SIGN_UP_DOMAINS.split(',') }),
   ...(!BASE_URL && { linkPage: 'https://ai.example/console' }),
@@ -192,7 +201,7 @@ async function listen() {
 
 const methods = {
   ...watched?.methods,
-  /** Lets commits that write entries of a kind wait until there are so many of them; without a kind, those that wait go on. */
+  /** Lets commits that write or delete entries of a kind wait until there are so many of them; without a kind, those that wait go on. */
   gather(kind, count) {
     gathering?.release()
     gathering = kind && { kind, count, waiting: 0 }
@@ -230,6 +239,8 @@ const methods = {
         { id, first_name: '', last_name: '' },
       )
     ).id,
+  /** The token of the invitation that was sent to an e-mail. */
+  invitationToken: (email) => messages.findLast(({ to }) => to === email).text.match(/token=([\w-]+)/)[1],
   /** The token of an invitation that was made while they were taken. */
   async linkOfBefore(email) {
     const { operations } = createPlatform({ kv, identity, now })
@@ -239,6 +250,7 @@ const methods = {
     )
     return url.split('token=')[1]
   },
+  errors: () => errors.splice(0),
   addBalance: (id, amounts) => platform.operations.balances.add(id, amounts),
   /** Makes a gateway key as the operator can. */
   createKey: (userId) => gateway.keys.create(userId, { name: 'server' }),

@@ -1,6 +1,7 @@
 import type { Schemas } from '@turnpike/client'
 import { ActionButton, ErrorNotice, Field, Folded, Form, Notice, Panel, useAction } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
+import { useOptions } from './entrance/options.js'
 import type { User } from './turnpike.js'
 import { account, turnpike } from './turnpike.js'
 import { LinkToHandOn } from './link-to-hand-on.js'
@@ -80,12 +81,14 @@ function PasswordLink({ user: { id, email } }: { user: User }) {
 
 /** Gives a user another password. */
 export function UserPassword({ user }: { user: User }) {
+  const options = useOptions()
   const { key, action } = usePasswords((fields) =>
     turnpike.put('/api/users/{id}/password', {
       params: { id: user.id },
       body: { password: passwordIn(fields, 'password') },
     }),
   )
+  if (options?.passwords === false) return null
   return (
     <Folded summary="Password">
       {user.email !== '' && <PasswordLink user={user} />}

@@ -55,7 +55,9 @@ export async function signIn(email: string, password: string): Promise<void> {
   await readAccount()
 }
 
+/** Signs out here and, where that is to be, at the identity provider, which leads back. */
 export async function signOut(): Promise<void> {
-  await turnpike.signOut()
+  const { url } = await turnpike.post('/api/auth/sign-out')
   account.value = null
+  if (url !== null) location.assign(url)
 }

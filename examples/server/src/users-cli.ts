@@ -8,7 +8,7 @@ import { loadConfig, openStorage } from 'turnpike'
 const USAGE = `Usage: npm run -s users -- COMMAND EMAIL [OPTIONS]
   add EMAIL [--role ${ROLES.join('|')}] [--password PASSWORD]   makes a user
   password EMAIL [--password PASSWORD]                            gives a user another password, and ends all sign-ins
-Without --password, one is made and printed. STORAGE, SESSION_SECRET and PASSWORD_COST or their settings in turnpike.config, are read as by the server. Where only one
+Without --password, one is made and printed; with PASSWORDS=off there is none. STORAGE, SESSION_SECRET and PASSWORD_COST or their settings in turnpike.config, are read as by the server. Where only one
 process can open the store, as with fs:, stop the server first, or use POST /api/users.`
 
 /** What the command line asks for; null where it is wrong. */
@@ -34,7 +34,7 @@ if (!asked) {
 const { command, email, role } = asked
 try {
   const { store, platform } = await loadConfig()
-  const { sessionSecret: secret, passwordCost: ln } = platform
+  const { sessionSecret: secret, passwordCost: ln, passwords = true } = platform
   if (typeof store !== 'string' || store === 'memory')
     throw new Error('STORAGE=memory is a store of the server alone; use POST /api/users')
   const { kv } = await openStorage(store)
@@ -42,15 +42,17 @@ try {
     const identity = passwordAuth({ kv, hasher: scryptHasher({ ln }), ...(secret && { secret }) })
     const { users } = createPlatform({ kv, identity }).operations
     const password = asked.password ?? randomBytes(12).toString('base64url')
+    if (!passwords && (command === 'password' || asked.password !== undefined))
+      throw new Error('Nobody signs in by password here (PASSWORDS=off)')
     if (command === 'add') {
       if (!EMAIL.test(email)) throw new Error(`${email} is not an e-mail address`)
-      await users.create({ email, password, role }, { by: 'users-cli' })
+      await users.create({ email, role, ...(passwords && { password }) }, { by: 'users-cli' })
     } else {
       const user = await users.find(email)
       if (!user || user.deleted_at !== null) throw new Error(`There is no user ${email}`)
       await users.setPassword(user.id, password, { by: 'users-cli' })
     }
-    console.log(asked.password === undefined ? `${email}  ${password}` : email)
+    console.log(passwords && asked.password === undefined ? `${email}  ${password}` : email)
   } finally {
     await kv.close()
   }

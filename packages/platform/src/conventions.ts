@@ -96,6 +96,21 @@ export const SIGN_UP = 'invited'
 /** Not shown: where the links of messages lead, below `baseUrl`: a page that takes `#/link?token=…`. */
 export const LINK_PAGE = '/console'
 
+/** Not shown: minutes for which a sign-in at an identity provider may take, and how many one address may begin in one; 429 beyond. */
+export const PROVIDER_MINUTES = 10
+export const PROVIDER_SIGN_INS = 120
+/** Not shown: the name of the cookie that binds it to its browser, and its name where browsers refuse the prefix. */
+export const BEGUN_COOKIE = '__Host-begun'
+export const PLAIN_BEGUN_COOKIE = 'begun'
+/** Not shown: characters of a path that it returns to. */
+export const RETURN_LENGTH = 1_000
+/** Not shown: seconds and bytes of an answer of an identity provider, and seconds for which its metadata are kept. */
+export const PROVIDER_S = 10
+export const PROVIDER_ANSWER_BYTES = 512 * 1024
+export const PROVIDER_CACHE_S = 3_600
+/** Not shown: characters of an ID token that is kept with its sign-in, for the sign-out at the issuer. */
+export const PROVIDER_ID_TOKEN = 8_192
+
 /** Not shown: the work of scrypt, N = 2^ln (OWASP, Password Storage Cheat Sheet). */
 export const SCRYPT = { ln: 15, r: 8, p: 3 }
 

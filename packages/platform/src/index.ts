@@ -10,7 +10,15 @@ export { gatewayResponder } from './gateway-responder.js'
 export type { Identified } from '@turnpike/core'
 export type { Head } from '@turnpike/http'
 export { chainIdentity } from './identity/identity.js'
-export type { AuthSession, Identity, Issued, ListedSignIn, SessionIssuer, SignOutScope } from './identity/identity.js'
+export type {
+  AuthSession,
+  Identity,
+  Issued,
+  ListedSignIn,
+  SessionIssuer,
+  SignOutScope,
+  VouchedSessions,
+} from './identity/identity.js'
 export type { JwksIdentityOptions } from './identity/jwks-identity.js'
 export { jwksIdentity } from './identity/jwks-identity.js'
 export { limitGuesses } from './identity/limit-guesses.js'
@@ -20,6 +28,7 @@ export { passwordAuth } from './identity/password-auth.js'
 export type { Named } from './identity/password-rules.js'
 export type { PasswordHasher } from './identity/passwords.js'
 export { scryptHasher } from './identity/passwords.js'
+export type { VouchedBy } from './identity/sign-ins.js'
 export type { Sealing, Secret } from './identity/secrets.js'
 export { sealing } from './identity/secrets.js'
 export type { SignInLimits } from './identity/sign-ins.js'
@@ -35,6 +44,8 @@ export type { Operations, Platform, PlatformOptions } from './platform.js'
 export { createPlatform, isPlatformPath } from './platform.js'
 export type { ReplyChunk, ReplyRequest, Responder } from './responder.js'
 export type { Project, Result, Task, TaskRevision, TaskStatus, TeamType } from './schemas.js'
+export type { BegunSignIn, SignInProvider, Vouched } from './single-sign-on/provider.js'
+export { SignInCancelled, SignInError } from './single-sign-on/provider.js'
 export type { Agent, Team, TeamCatalog } from './teams.js'
 export { fixedTeams } from './teams.js'
 export { verifyPlatform } from './verify.js'

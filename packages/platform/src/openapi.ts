@@ -144,6 +144,7 @@ export const platformDocument = (
     },
     headers: {
       'Set-Cookie': 'The session cookie, where it is set or ended.',
+      Location: 'Where the browser goes.',
       Accept: 'text/event-stream for the reply of the assistant as a stream.',
       'X-Message-ID': 'The id of the message that was stored, where a reply is streamed.',
       'X-Reply-ID': 'The id of the reply.',

@@ -22,6 +22,8 @@ export const optionNames: OptionNames<PlatformOptions> = {
   linkPage: false,
   signUp: false,
   signUpDomains: false,
+  signInProviders: false,
+  passwords: false,
   trustedOrigins: false,
   cors: false,
   bodyLimit: false,

@@ -30,6 +30,8 @@ export interface Parts {
   dataBytes: number
   keyLimits: KeyLimits
   selfRole: SelfRole
+  /** Whether people sign in by password. */
+  passwords: boolean
   teams: TeamCatalog
   taskPolicy: TaskPolicy | undefined
   /** Undefined where messages are stored only. */
@@ -41,6 +43,6 @@ export interface Parts {
   /** Makes changes of users to what is theirs. */
   logged: Logged
   /** Told of errors of work that goes on without a request. */
-  onError: ((error: unknown, context: { reply_id: string }) => void) | undefined
+  onError: ((error: unknown, context: { reply_id: string } | { provider: string }) => void) | undefined
   now: () => number
 }

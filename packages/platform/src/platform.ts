@@ -38,6 +38,8 @@ import { linkOperations } from './operations/links.js'
 import { notices } from './operations/notices.js'
 import { projectOperations } from './operations/projects.js'
 import { resultOperations } from './operations/results.js'
+import type { SingleSignOn } from './operations/single-sign-on.js'
+import { singleSignOn } from './operations/single-sign-on.js'
 import { sessionOperations } from './operations/sessions.js'
 import { spendOperations } from './operations/spend.js'
 import type { TaskPolicy } from './operations/tasks.js'
@@ -55,6 +57,8 @@ import type { Responder } from './responder.js'
 import type { TeamCatalog } from './teams.js'
 import { fixedTeams } from './teams.js'
 import { platformRoutes } from './routes.js'
+import type { SignInProvider } from './single-sign-on/provider.js'
+import { singleSignOnOf } from './single-sign-on/options.js'
 
 /** Options of {@link createPlatform}. */
 export interface PlatformOptions extends ShellOptions {
@@ -108,6 +112,10 @@ export interface PlatformOptions extends ShellOptions {
   signUp?: SignUp
   /** Domains of the e-mails of those who sign up without an invitation; default all. */
   signUpDomains?: readonly string[]
+  /** Other places where people sign in, such as issuers of OpenID Connect; default none. They need `baseUrl`, and an identity such as `passwordAuth`. */
+  signInProviders?: readonly SignInProvider[]
+  /** Whether people sign in by password; default true. False needs `signInProviders`. */
+  passwords?: boolean
   /** Origins besides that of the platform whose pages may send requests with its cookie; default none. */
   trustedOrigins?: readonly string[]
   /** Cross-origin requests that browsers allow, also to sign in without a cookie; default none. */
@@ -119,8 +127,14 @@ export interface PlatformOptions extends ShellOptions {
    * files, that clients have not taken yet. 503 beyond. Default 512 MB.
    */
   bodyMemory?: number
-  /** Called for each error that ends as a 5xx, or keeps a reply from being stored at its end or a message from being sent; default none. */
-  onError?: (error: unknown, context: { request_id: string } | { reply_id: string } | { mail: string }) => void
+  /**
+   * Called for each error that ends as a 5xx, or keeps a reply from being stored at its end, a message from being sent or a sign-in provider from
+   * being believed; default none.
+   */
+  onError?: (
+    error: unknown,
+    context: { request_id: string } | { reply_id: string } | { mail: string } | { provider: string },
+  ) => void
   /** Called with the log record of each finished request; default none. */
   onRequest?: HandlerOptions<Caller>['onRequest']
   /** Further routes, such as `openapi()` of `@turnpike/platform/openapi`; default none. */
@@ -135,14 +149,17 @@ export const isPlatformPath = (path: string): boolean => /^\/(api(\/|$)|\.well-k
 /** What the routes of a platform do, without HTTP: it checks no caller. */
 export type Operations = ReturnType<typeof operationsOf>
 
-const operationsOf = (parts: Parts, files: FilesOptions | undefined) => {
+const operationsOf = (parts: Parts, files: FilesOptions | undefined, sso: SingleSignOn | undefined) => {
   const balances = balanceOperations(parts)
   const tokens = tokenOperations(parts)
   const userFiles = files && fileOperations(parts, balances, files)
+  const users = userOperations(parts, tokens)
   return {
     /** Undefined without the option `files`. */
     files: userFiles,
-    users: userOperations(parts, tokens),
+    users,
+    /** Undefined where users are signed in elsewhere. */
+    singleSignOn: sso && singleSignOn(parts, users, sso),
     links: linkOperations(parts),
     invitations: invitationOperations(parts),
     erasures: erasureOperations(parts, { tokens, files: userFiles }),
@@ -190,6 +207,8 @@ export function createPlatform(options: PlatformOptions): Platform {
   const { teams = fixedTeams(), taskPolicy, responder } = options
   const { rateLimiter = memoryRateLimiter({ now }), userRateLimit = USER_RATE_LIMIT } = options
   const { sessions } = identity
+  const { signInProviders = [], passwords = true } = options
+  const sso = singleSignOnOf(signInProviders, sessions, { baseUrl, passwords })
   const planLimits = { ...PLAN_LIMITS, ...options.planLimits }
   const count = requestCount(rateLimiter, { ...API_RATE_LIMITS, ...options.apiRateLimits }, now)
   const mailing = {
@@ -204,12 +223,17 @@ export function createPlatform(options: PlatformOptions): Platform {
     rateLimiter,
     ...mailing,
     told: notices({ kv, rateLimiter, now, ...mailing }),
-    signUp: signUpPolicy(options.signUp ?? SIGN_UP, options.signUpDomains, options.mail !== undefined),
+    signUp: signUpPolicy(
+      options.signUp ?? SIGN_UP,
+      options.signUpDomains,
+      options.mail !== undefined || signInProviders.length > 0,
+    ),
     balancePolicy: options.balancePolicy ?? BALANCE_POLICY,
     planLimits,
     dataBytes: Math.floor(planLimits.dataGb * BYTES_PER_GB),
     keyLimits: keyLimitsOf(options.keyLimits),
     selfRole: options.selfRole ?? SELF_ROLE,
+    passwords,
     teams,
     taskPolicy,
     responder,
@@ -226,7 +250,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     onError: options.onError,
     now,
   }
-  const operations = operationsOf(parts, options.files)
+  const operations = operationsOf(parts, options.files, sso)
   const routes: PlatformRoute[] = [
     ...platformRoutes(operations, {
       ...parts,

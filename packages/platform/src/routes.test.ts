@@ -10,7 +10,7 @@ it('has nothing of sign-ins, passwords and invitations where users sign in elsew
   const elsewhere = pathsOf({ authenticate: () => null })
   const own = pathsOf(passwordAuth({ kv }))
   expect(elsewhere.filter((path) => /auth|password|invitation|sign-in|well-known/.test(path))).toEqual([])
-  expect(own.filter((path) => !elsewhere.includes(path))).toHaveLength(21)
+  expect(own.filter((path) => !elsewhere.includes(path))).toHaveLength(24)
 })
 
 it.each([

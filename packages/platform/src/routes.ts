@@ -20,6 +20,7 @@ import { forgotten, linkLook, linkUse, signInOptions, signUp, usersPasswordLink 
 import { endUsersList, endUsersRemove, endUsersUpdate } from './operations/end-users.js'
 import { accountPassword, usersPassword } from './operations/passwords.js'
 import { projectsCreate, projectsGet, projectsList, projectsRemove, projectsUpdate } from './operations/projects.js'
+import { providerBegin, providerFinish, providerSignOut } from './operations/provider-routes.js'
 import { resultsGet, resultsList } from './operations/results.js'
 import { sessionsCreate, sessionsGet, sessionsList } from './operations/sessions.js'
 import { signInsEnd, signInsList, usersEndSignIn, usersSignIns, usersSignOut } from './operations/sign-ins.js'
@@ -29,6 +30,7 @@ import { usageOf } from './operations/usage.js'
 import { tasksCreate, tasksGet, tasksList, tasksRevisions, tasksStatus, tasksUpdate } from './operations/tasks.js'
 import { projectsTeam, teamsList } from './operations/teams.js'
 import { usersCreate, usersGet, usersList, usersRemove, usersRestore, usersUpdate } from './operations/users.js'
+import { withoutPasswords } from './operations/without-passwords.js'
 import { fileRoutes } from './operations/file-routes.js'
 import type { Parts } from './parts.js'
 import type { Operations } from './platform.js'
@@ -45,7 +47,8 @@ export function platformRoutes(
     bodyLimit,
     checkSite,
     told,
-  }: Pick<Parts, 'kv' | 'now' | 'sessions' | 'teams' | 'told'> & {
+    passwords,
+  }: Pick<Parts, 'kv' | 'now' | 'sessions' | 'teams' | 'told' | 'passwords'> & {
     files: FilesOptions | undefined
     bodyLimit: number
     checkSite: CheckSite
@@ -53,11 +56,12 @@ export function platformRoutes(
 ): PlatformRoute[] {
   const { users, links, invitations, balances, keys, tokens, projects, tasks, conversations, results, spend, usage } =
     operations
+  const { singleSignOn: sso } = operations
   const ours = { convention: true }
   const gone = { convention: true, status: 204 }
   const small = { bodyLimit: Math.min(bodyLimit, AUTH_BODY_LIMIT) }
 
-  return [
+  const all: PlatformRoute[] = [
     ...(sessions
       ? [
           route('POST', '/api/auth', signIn(sessions, checkSite), small),
@@ -65,11 +69,18 @@ export function platformRoutes(
           route('DELETE', '/api/auth', signOut(sessions), gone),
           route('GET', '/api/auth/session', browserSession(sessions)),
           route('GET', '/.well-known/jwks.json', jwks(sessions), ours),
-          route('GET', '/api/auth/options', signInOptions(links), ours),
+          route('GET', '/api/auth/options', signInOptions(links, sso), ours),
           route('POST', '/api/auth/forgotten', forgotten(links, checkSite), { ...gone, ...small }),
           route('POST', '/api/auth/sign-up', signUp(links, checkSite), { ...gone, ...small }),
           route('POST', '/api/auth/link', linkLook(links), { ...ours, ...small }),
           route('PUT', '/api/auth/link', linkUse(links, checkSite), { ...ours, ...small }),
+          ...(sso
+            ? [
+                route('POST', '/api/auth/providers/{provider}', providerBegin(sso, checkSite), { ...ours, ...small }),
+                route('GET', '/api/auth/callback/{provider}', providerFinish(sso), { convention: true, status: 303 }),
+                route('POST', '/api/auth/sign-out', providerSignOut(sso), ours),
+              ]
+            : []),
           route('PUT', '/api/account/password', accountPassword(sessions, told), gone),
           route('PUT', '/api/users/{id}/password', usersPassword(users), gone),
           route('POST', '/api/users/{id}/password-link', usersPasswordLink(links), ours),
@@ -139,4 +150,5 @@ export function platformRoutes(
     route('GET', '/api/teams', teamsList(teams), ours),
     ...(operations.files && files ? fileRoutes(operations.files, { kv, now }, files) : []),
   ]
+  return passwords ? all : withoutPasswords(all)
 }

@@ -12,6 +12,10 @@ export const SignInOptions = v.object({
   sign_up_domains: v.array(v.string()),
   /** Whether links can be sent to people who have forgotten their password. */
   mail: v.boolean(),
+  /** Whether people sign in by password. */
+  passwords: v.boolean(),
+  /** The identity providers at which people sign in. */
+  providers: v.array(v.object({ id: v.string(), name: v.string() })),
 })
 
 /** Not in spec.md: what a link that was sent to somebody is for. */

@@ -2,6 +2,7 @@ import type { BlobStore, Key, KV } from '@turnpike/core'
 import { entriesOf } from '@turnpike/core'
 import { countEntries, verifyOwned } from '@turnpike/core/internal'
 import type { Conversation, RunningReply } from './entities/conversations.js'
+import { verifyIdentities } from './entities/identities.js'
 import type { StoredProject } from './entities/projects.js'
 import { inProject, tasksKey } from './entities/projects.js'
 import type { Purge } from './entities/purges.js'
@@ -120,6 +121,7 @@ async function* verifyChildren(kv: KV): AsyncGenerator<string> {
 export async function* verifyPlatform(kv: KV, { blobs }: { blobs?: BlobStore } = {}): AsyncGenerator<string> {
   yield* verifySignIns(kv)
   yield* verifyInvitations(kv)
+  yield* verifyIdentities(kv)
   yield* verifyOwned(kv, 'Project', 'project', 'user-projects')
   yield* verifyOwned(kv, 'Token', 'token', 'user-tokens')
   yield* verifySlots(kv)

@@ -26,6 +26,7 @@ import { geminiAudio } from './providers.js'
 import type { Routed, RoutedParts } from './routed.js'
 import { openRouter } from './routed.js'
 import { serverRoutes } from './server-route.js'
+import { openSignInProviders } from './sign-in.js'
 
 /** What a host adds to a configuration. */
 export interface Host {
@@ -130,6 +131,7 @@ export async function compose(config: Config, parts: Parts, overlay: Overlay, be
     ...gatewayOptions
   } = config.gateway
   const mail = await openMail(config)
+  const signInProviders = await openSignInProviders(config)
   const { sessionSecret, passwordCost, identity: ownIdentity, teams, ...ofPlatform } = config.platform
   const { onRequest: platformOnRequest, routes: platformRoutes = [], ...platformOptions } = ofPlatform
   const reports = openTelemetry ? (await import('@turnpike/gateway/opentelemetry')).opentelemetry() : undefined
@@ -185,6 +187,7 @@ export async function compose(config: Config, parts: Parts, overlay: Overlay, be
     ...(mail && { mail }),
     responder: gatewayResponder(gateway, { models: () => router.agentModels() }),
     ...platformOptions,
+    signInProviders,
     ...(teams && { teams: 'team' in teams ? teams : fixedTeams(teams) }),
     ...(told.length > 0 && { onRequest: (log) => told.forEach((tell) => tell(log)) }),
     routes: [platformOpenapi(), ...platformRoutes],

@@ -19,9 +19,10 @@ const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
  */
 export async function firstStart(
   { kv, gateway, platform }: { kv: KV; gateway: Gateway; platform: Platform },
-  { email = 'admin@localhost', password: ownPassword, key: ownKey, keyRateLimit: rateLimit }: Config['admin'],
+  { admin, platform: { passwords = true } }: Pick<Config, 'admin' | 'platform'>,
 ): Promise<string | undefined> {
   const { keys } = gateway
+  const { key: ownKey, keyRateLimit: rateLimit } = admin
   let isFirst = false
   const found = await getUser(kv, ADMIN_ID, { deleted: true })
   if (found ? found.deleted_at !== null : await isErased(kv, ADMIN_ID)) {
@@ -30,12 +31,20 @@ export async function firstStart(
     return undefined
   }
   if (!found) {
+    const { password: ownPassword, email = passwords ? 'admin@localhost' : undefined } = admin
     const password = ownPassword ?? randomBytes(12).toString('base64url')
-    const fields = { id: ADMIN_ID, email, password, role: 'admin', name: 'Administrator' } as const
+    const fields = { id: ADMIN_ID, role: 'admin', name: 'Administrator' } as const
+    const given = { ...fields, ...(email !== undefined && { email }), ...(passwords && { password }) }
     try {
-      await platform.operations.users.create(fields, START)
+      await platform.operations.users.create(given, START)
       isFirst = true
-      if (ownPassword === undefined)
+      if (!passwords)
+        console.log(
+          email === undefined
+            ? 'No administrator can sign in yet: a role claim makes one, or npm run -s users -- add EMAIL --role admin\n'
+            : `The administrator signs in at an identity provider that has verified the e-mail\n  ${email}\n`,
+        )
+      else if (ownPassword === undefined)
         console.log(`The administrator, whose password is shown this once:\n  ${email}  ${password}\n`)
     } catch (error) {
       // Another process that shares the store may have been faster.

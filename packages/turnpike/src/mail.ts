@@ -32,7 +32,7 @@ export async function smtpMailer({ url, from }: { url: string; from: string }): 
  */
 export async function openMail({ mail = {}, server, platform }: Config): Promise<Mailer | undefined> {
   if (!('send' in mail) && mail.url === undefined) {
-    if (platform.signUp !== 'open') return undefined
+    if (platform.signUp !== 'open' || platform.signInProviders?.length) return undefined
     throw new ConfigError(['platform.signUp (SIGN_UP) as open needs mail (SMTP_URL), by which e-mails are verified'])
   }
   if (server.baseUrl === undefined && platform.linkPage === undefined)

@@ -4,7 +4,7 @@ import { ConfigError } from './config/faults.js'
 export type Opener<T> = (rest: string, url: string) => Promise<T>
 
 /** The package that an import has not found. */
-const missing = (error: unknown): string | undefined =>
+export const missingPackage = (error: unknown): string | undefined =>
   (error as { code?: unknown } | null)?.code === 'ERR_MODULE_NOT_FOUND'
     ? /^Cannot find package '([^']+)'/.exec((error as Error).message)?.[1]
     : undefined
@@ -19,7 +19,7 @@ export async function openByPrefix<T>(variable: string, value: string, openers: 
   try {
     return await open(value.slice(prefix!.length), value)
   } catch (error) {
-    const name = missing(error)
+    const name = missingPackage(error)
     if (name === undefined) throw error
     throw new ConfigError([`${variable} at ${prefix} needs the package ${name}: npm install ${name}`], undefined, {
       cause: error,

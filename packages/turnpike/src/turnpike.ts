@@ -119,7 +119,7 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
   let current = await compose(config, parts, await readOverlay(kv))
   tellFaults(current.routed.read)
   await reseal(kv, current.routed)
-  const firstKey = await firstStart({ kv, ...current }, config.admin)
+  const firstKey = await firstStart({ kv, ...current }, config)
   const leftovers = await finishLeftovers({ kv, blobs, ledger, operations: () => current.platform.operations }, onError)
   const rotate = (): Promise<unknown> =>
     current.identity.rotateKeys(KEY_AGE_MS).catch((error: unknown) => onError(error, { rotation: 'signing keys' }))

@@ -130,7 +130,7 @@ export function Account() {
         </Panel>
       )}
       <Tokens />
-      <OwnPassword />
+      {account.value!.provider === 'password' && <OwnPassword />}
       <OwnSignIns />
       <Delete />
     </Page>

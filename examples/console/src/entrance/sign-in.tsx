@@ -1,21 +1,25 @@
+import type { Schemas } from '@turnpike/client'
 import { Entrance, Form, linkTo, Page, SignInFields, textOf, useAction } from '@turnpike/ui'
 import { signIn } from '../turnpike.js'
 import { useOptions } from './options.js'
+import { ProviderButtons, ProviderProblem } from './providers.js'
+
+type Options = Schemas['SignInOptions']
 
 /** What somebody does who cannot sign in. */
-function OtherWays() {
-  const options = useOptions()
-  if (!options) return null
+function OtherWays({ options }: { options: Options }) {
   return (
     <div class="stack small">
-      <p>
-        {options.mail ? (
-          <a href={linkTo('/forgotten')}>Forgotten your password?</a>
-        ) : (
-          <span class="muted">Forgotten your password? An administrator can give you a link.</span>
-        )}
-      </p>
-      {options.sign_up === 'open' && (
+      {options.passwords && (
+        <p>
+          {options.mail ? (
+            <a href={linkTo('/forgotten')}>Forgotten your password?</a>
+          ) : (
+            <span class="muted">Forgotten your password? An administrator can give you a link.</span>
+          )}
+        </p>
+      )}
+      {options.sign_up === 'open' && options.passwords && options.mail && (
         <p>
           New here? <a href={linkTo('/sign-up')}>Sign up</a>
         </p>
@@ -25,16 +29,24 @@ function OtherWays() {
   )
 }
 
-/** Asks for e-mail and password. */
+/** Asks for e-mail and password, or leads to an identity provider. */
 export function SignIn() {
+  const options = useOptions()
   const signingIn = useAction((fields: FormData) => signIn(textOf(fields, 'email'), String(fields.get('password'))))
+  // What comes later would move what is there.
+  if (options === undefined) return null
+  const { passwords, providers } = options ?? { passwords: true, providers: [] }
   return (
     <Entrance name="Turnpike" error={signingIn.error}>
       <Page title="Sign in">
-        <Form action={signingIn} label="Sign in">
-          <SignInFields />
-        </Form>
-        <OtherWays />
+        <ProviderProblem />
+        {passwords && (
+          <Form action={signingIn} label="Sign in">
+            <SignInFields />
+          </Form>
+        )}
+        <ProviderButtons providers={providers} isBeside={passwords} />
+        {options && <OtherWays options={options} />}
       </Page>
     </Entrance>
   )

@@ -3,6 +3,8 @@ import type { Schemas } from '@turnpike/client'
 import { Entrance, Field, Form, goTo, linkTo, Loaded, Page, route, textOf, useAction, useData } from '@turnpike/ui'
 import { NewPassword, passwordIn } from '../password.js'
 import { account, signIn, turnpike } from '../turnpike.js'
+import { useOptions } from './options.js'
+import { ProviderButtons } from './providers.js'
 
 /** The token of the link by which the page was opened; '' where there was none. It does not stay in the address, nor in the history. */
 const token = signal('')
@@ -54,13 +56,37 @@ function Choice({ link: { kind, email }, value }: { link: Schemas['Link']; value
   )
 }
 
+type Options = Schemas['SignInOptions']
+
+/** What is done with a link: a password is chosen or, where it makes an account, an identity provider. */
+function Ways({ link, value, options }: { link: Schemas['Link']; value: string; options: Options | null }) {
+  const { passwords, providers } = options ?? { passwords: true, providers: [] }
+  const isNew = link.kind !== 'password'
+  return (
+    <>
+      {passwords ? (
+        <Choice link={link} value={value} />
+      ) : (
+        <p class="break">
+          {isNew ? `Your account will have the e-mail ${link.email}.` : 'Nobody signs in by password here.'}
+        </p>
+      )}
+      {isNew && <ProviderButtons providers={providers} token={value} isBeside={passwords} />}
+    </>
+  )
+}
+
 function Opened({ value }: { value: string }) {
   const link = useData((signal) => turnpike.post('/api/auth/link', { body: { token: value }, signal }), [value])
+  const options = useOptions()
+  const kind = options === undefined ? undefined : link.value?.kind
   return (
     // Its first field gets the focus once it is there.
-    <Entrance key={link.value?.kind} name="Turnpike" error={undefined}>
-      <Page title={link.value ? titles[link.value.kind] : 'Link'}>
-        <Loaded data={link}>{(read) => <Choice link={read} value={value} />}</Loaded>
+    <Entrance key={kind} name="Turnpike" error={undefined}>
+      <Page title={kind ? titles[kind] : 'Link'}>
+        <Loaded data={link}>
+          {(read) => options !== undefined && <Ways link={read} value={value} options={options} />}
+        </Loaded>
         <p class="small">
           <a href={linkTo('/')}>To the sign-in</a>
         </p>

@@ -1,11 +1,13 @@
 import { Dialog, Field, Folded, Form, textOf, useAction } from '@turnpike/ui'
+import { useOptions } from '../entrance/options.js'
 import { turnpike } from '../turnpike.js'
 import { UserFields, userOf } from './user-fields.js'
 import { UserLimitFields, userLimitsIn } from './user-limits.js'
 
 export function NewUser({ onMade, onClose }: { onMade: (done: string) => void; onClose: () => void }) {
+  const options = useOptions()
   const make = useAction(async (fields: FormData) => {
-    const [email, password] = [textOf(fields, 'email'), String(fields.get('password'))]
+    const [email, password] = [textOf(fields, 'email'), String(fields.get('password') ?? '')]
     const body = { email, ...(password && { password }), ...userOf(fields), ...userLimitsIn(fields) }
     await turnpike.post('/api/users', { body })
     onClose()
@@ -17,11 +19,20 @@ export function NewUser({ onMade, onClose }: { onMade: (done: string) => void; o
         <Field label="E-mail">
           {(ids) => <input {...ids} name="email" type="email" maxLength={254} required autofocus autocomplete="off" />}
         </Field>
-        <Field label="Password" hint="At least 8 characters. Without one, they cannot sign in by password.">
-          {(ids) => (
-            <input {...ids} name="password" type="password" minLength={8} maxLength={256} autocomplete="new-password" />
-          )}
-        </Field>
+        {options?.passwords !== false && (
+          <Field label="Password" hint="At least 8 characters. Without one, they cannot sign in by password.">
+            {(ids) => (
+              <input
+                {...ids}
+                name="password"
+                type="password"
+                minLength={8}
+                maxLength={256}
+                autocomplete="new-password"
+              />
+            )}
+          </Field>
+        )}
         <UserFields />
         <Folded summary="Budget and tokens per minute">
           <UserLimitFields />

@@ -1,5 +1,5 @@
-import type { Act, Commit, Entry, KV, Role } from '@turnpike/core'
-import { audit, emailId, uuidv7 } from '@turnpike/core/internal'
+import type { Act, Commit, Entry, KV, Role, User } from '@turnpike/core'
+import { audit, emailId, isAdmin, userEntry, uuidv7 } from '@turnpike/core/internal'
 import type { Delivery } from '../mail/post.js'
 import { linkKey, newLink } from './links.js'
 import type { Page, Paging } from './pages.js'
@@ -37,8 +37,28 @@ const entriesOfInvitation = ({ id, email, link }: StoredInvitation): NonNullable
   linkKey(link),
 ]
 
-export const invitationEntry = (kv: KV, id: string): Promise<Entry<StoredInvitation> | null> =>
+const invitationEntry = (kv: KV, id: string): Promise<Entry<StoredInvitation> | null> =>
   kv.get<StoredInvitation>(invitationKey(id))
+
+/** An invitation that is good, and the administrator who has invited. */
+export interface Invited {
+  invitation: Entry<StoredInvitation>
+  admin: Entry<User>
+}
+
+/** An invitation that is open; null where there is none, or where who has invited is no administrator any more. */
+export async function openInvitation(kv: KV, id: string, now: number): Promise<Invited | null> {
+  const invitation = await invitationEntry(kv, id)
+  const admin = invitation && (await userEntry(kv, invitation.value.invited_by))
+  const isOpen = invitation && Date.parse(invitation.value.expires_at) > now
+  return isOpen && isAdmin(admin?.value) ? { invitation, admin: admin! } : null
+}
+
+/** As {@link openInvitation}, for an e-mail. */
+export async function invitationOf(kv: KV, email: string, now: number): Promise<Invited | null> {
+  const id = (await kv.get<string>(ofEmailKey(email)))?.value
+  return id === undefined ? null : openInvitation(kv, id, now)
+}
 
 /** The keys of the entries of the invitation of an e-mail; none where there is none. It ends where its e-mail gets an account. */
 export async function entriesOfInvited(kv: KV, email: string): Promise<NonNullable<Commit['del']>> {

@@ -32,13 +32,15 @@ export async function newLink(
   return { token, hash, entry: { key: linkKey(hash), value, expiresAt } }
 }
 
+type FoundLink = (Entry<StoredLink> & { expiresAt: number }) | null
+
 /** The link with a token; null if there is none, or not any more. */
-export async function findLink(
-  kv: KV,
-  token: string,
-  now: number,
-): Promise<(Entry<StoredLink> & { expiresAt: number }) | null> {
-  const entry = await kv.get<StoredLink>(linkKey(await sha256(token)))
+export const findLink = async (kv: KV, token: string, now: number): Promise<FoundLink> =>
+  linkByHash(kv, await sha256(token), now)
+
+/** The same by the SHA-256 of its token. */
+export async function linkByHash(kv: KV, hash: string, now: number): Promise<FoundLink> {
+  const entry = await kv.get<StoredLink>(linkKey(hash))
   // Stores drop expired entries by clocks of their own.
   return entry?.expiresAt !== undefined && entry.expiresAt > now ? { ...entry, expiresAt: entry.expiresAt } : null
 }

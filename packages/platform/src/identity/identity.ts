@@ -1,6 +1,7 @@
-import type { Act, Identified } from '@turnpike/core'
+import type { Act, Entry, Identified, User } from '@turnpike/core'
 import type { Authenticator, Head } from '@turnpike/http'
 import type { Named } from './password-rules.js'
+import type { VouchedBy } from './sign-ins.js'
 
 /** spec.md, "AuthSession". */
 export interface AuthSession {
@@ -81,6 +82,20 @@ export interface SessionIssuer {
   setPassword(userId: string, password: string, act?: Act): Promise<void>
   /** The keys that verify access tokens. */
   jwks(): Promise<{ keys: object[] }>
+  /** Signs in those whom sign-in providers vouch for; absent = it does not. */
+  vouched?: VouchedSessions
+}
+
+/** Signs in users for whom somebody else vouches. */
+export interface VouchedSessions {
+  /**
+   * Begins a sign-in by cookie, always a new one.
+   * @param proof the entry that tells who the provider means
+   * @returns the cookies to set; null where the user was deleted meanwhile, or the proof changed
+   */
+  signIn(user: Entry<User>, proof: Entry<unknown>, by: VouchedBy, head: Head): Promise<string[] | null>
+  /** Who vouched for the caller at the sign-in; null = nobody. */
+  of(who: Identified): Promise<VouchedBy | null>
 }
 
 /** Finds out who sends a request, and may sign people in. */

@@ -4,7 +4,7 @@ import type { Head } from '@turnpike/http'
 import { LINK_MINUTES, LINKS_PER_ADDRESS, LINKS_PER_EMAIL } from '../conventions.js'
 import type { StoredLink } from '../entities/links.js'
 import { tooMany } from '../errors.js'
-import { networksOf } from './networks.js'
+import { countNetworks } from './count-networks.js'
 
 /** Counts a link of a kind that somebody asks for. @throws ApiError 429 where there are too many */
 export type CountLinkRequest = (kind: StoredLink['kind'], email: string, head: Pick<Head, 'ip'>) => Promise<void>
@@ -16,15 +16,6 @@ const refuse = (retryAfter: number) => tooMany('Too many links were asked for; t
  * of a kind as are good at a time: whoever is refused has one that is, whatever else was asked for with the e-mail.
  */
 export function linkRequests(kv: KV, limiter: RateLimiter, now: () => number): CountLinkRequest {
-  const countNetworks = async (ip: string): Promise<void> => {
-    for (const { name, failures: times } of networksOf(ip)) {
-      if (times === undefined) continue
-      const key = `links for ${await sha256(name)}`
-      const { ok, retryAfter } = await limiter.consume(key, times * LINKS_PER_ADDRESS)
-      if (!ok) throw refuse(retryAfter)
-    }
-  }
-
   const countEmail = async (kind: StoredLink['kind'], email: string): Promise<void> => {
     const key = ['links-asked', kind, await sha256(emailId(email))]
     const period = LINK_MINUTES * 60_000
@@ -39,8 +30,7 @@ export function linkRequests(kv: KV, limiter: RateLimiter, now: () => number): C
   }
 
   return async (kind, email, head) => {
-    // Where the host tells no address, all would share one.
-    if (head.ip() !== '') await countNetworks(head.ip())
+    await countNetworks(limiter, 'links', LINKS_PER_ADDRESS, head, refuse)
     await countEmail(kind, email)
   }
 }

@@ -218,6 +218,18 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     },
 
     jwks: () => keys.jwks(),
+
+    vouched: {
+      async signIn(user, proof, vouched, head) {
+        const logged = (signIn: SignIn) => log.of('sign-in', signIn, head.ip())
+        const made = await store.create({ user, proof, withCookie: true, origin: originOf(head), vouched, log: logged })
+        return made && [session.set(made.cookie!)]
+      },
+      async of(who) {
+        const { provider, id_token } = await listed.own(who)
+        return provider === undefined ? null : { provider, ...(id_token !== undefined && { id_token }) }
+      },
+    },
   }
 
   return {

@@ -22,7 +22,15 @@ export type SignIn = {
   cookie?: string
   /** Where it was used last, as far as that prolonged it. Absent as in {@link Origin}. */
   last_address?: string
-} & Origin
+} & Origin &
+  Partial<VouchedBy>
+
+/** The sign-in provider that vouched for a user. */
+export type VouchedBy = {
+  provider: string
+  /** What it wants to see again at the sign-out. */
+  id_token?: string
+}
 
 /** What a use that prolongs a sign-in changes besides its times. */
 type LastUse = Pick<SignIn, 'last_address'>
@@ -117,6 +125,7 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
      * @param input.user the entry of the user
      * @param input.proof the entry that proved who it is, such as the password's
      * @param input.origin what made the sign-in, and where; default not known
+     * @param input.vouched who vouched for the user; default nobody
      * @param input.log what is written with it; default nothing
      * @returns null if the user was deleted or the proof changed meanwhile; nothing is stored then
      */
@@ -125,9 +134,10 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
       proof: Entry<unknown>
       withCookie: boolean
       origin?: Origin
+      vouched?: VouchedBy
       log?: LogEntry
     }): Promise<{ signIn: SignIn; cookie?: string } | null> {
-      const { proof, withCookie, origin, log = async () => [] } = input
+      const { proof, withCookie, origin, vouched, log = async () => [] } = input
       const userId = input.user.value.id
       let [user, proven]: [Entry<User> | null, Entry<unknown> | null] = [input.user, proof]
       for (;;) {
@@ -144,6 +154,7 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
           used_at: time,
           created_at: time,
           ...origin,
+          ...vouched,
           ...(cookie && { cookie: cookie.hash }),
         }
         const tooMany = others.slice(0, Math.max(0, others.length - perUser + 1))

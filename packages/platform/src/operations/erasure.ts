@@ -11,6 +11,7 @@ import {
   eraseUsageTexts,
 } from '@turnpike/core/internal'
 import { ERASURE_S } from '../conventions.js'
+import { eraseIdentities } from '../entities/identities.js'
 import { deleteProject } from '../entities/projects.js'
 import { finishPurges } from '../entities/purges.js'
 import type { Parts } from '../parts.js'
@@ -55,6 +56,7 @@ export function erasureOperations(
   /** Removes what there is of a user. Each part is found until it is gone, so that this can be begun again after a crash. */
   const removeAll = async (userId: string): Promise<void> => {
     await sessions?.signOutUser(userId)
+    await eraseIdentities(kv, userId)
     await tokens.revokeAll(userId)
     await eraseKeys(kv, keys, userId)
     await files?.removeAll(userId)

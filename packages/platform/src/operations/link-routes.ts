@@ -8,17 +8,19 @@ import { IdParams } from '../schemas.js'
 import type { CheckSite } from './auth.js'
 import { Password, SignIn } from './auth.js'
 import type { LinkOperations } from './links.js'
+import type { SingleSignOnOperations } from './single-sign-on.js'
 
-const Token = v.pipe(v.string(), v.minLength(1), v.maxLength(100))
+/** The token of a link. */
+export const Token = v.pipe(v.string(), v.minLength(1), v.maxLength(100))
 
 /** GET /api/auth/options */
-export const signInOptions = (links: LinkOperations) =>
+export const signInOptions = (links: LinkOperations, sso: SingleSignOnOperations | undefined) =>
   operation({
     id: 'auth.options',
     summary: 'How people sign in here.',
     access: 'open',
     output: SignInOptions,
-    run: () => links.options(),
+    run: () => ({ ...links.options(), providers: sso?.list() ?? [] }),
   })
 
 /** POST /api/auth/forgotten */

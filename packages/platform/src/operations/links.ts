@@ -28,8 +28,13 @@ export function linkOperations(parts: Parts) {
   }
 
   return {
-    /** Who may sign up, and whether e-mail is sent. */
-    options: () => ({ sign_up: signUp.mode, sign_up_domains: signUp.domains, mail: post.isThere }),
+    /** Who may sign up, whether e-mail is sent, and whether people sign in by password. */
+    options: () => ({
+      sign_up: signUp.mode,
+      sign_up_domains: signUp.domains,
+      mail: post.isThere,
+      passwords: parts.passwords,
+    }),
     /**
      * Sends a link to whoever has this e-mail and signs in by password. Nothing tells whether there is somebody.
      * @throws ApiError 403 without mail, 429 where too many are asked for
@@ -42,6 +47,7 @@ export function linkOperations(parts: Parts) {
     /** Sends a link to whoever signs up with an e-mail. Nothing tells whether it has an account. @throws ApiError 403 where it may not, 429 as above */
     async signUp(email: string, head: Head): Promise<void> {
       signUp.check(email)
+      if (!post.isThere) throw forbidden('No e-mail is sent from here')
       await count('sign-up', email, head)
       post.later(async () => accounts?.sendSignUp(email))
     },

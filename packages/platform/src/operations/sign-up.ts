@@ -1,19 +1,8 @@
-import type { Commit } from '@turnpike/core'
 import { getUser } from '@turnpike/core'
-import {
-  audit,
-  emailId,
-  invalid,
-  isAdmin,
-  newBalance,
-  newUser,
-  userEntry,
-  userIdOf,
-  uuidv7,
-} from '@turnpike/core/internal'
+import { emailId, invalid, userIdOf, uuidv7 } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
 import { SIGN_UP_HOURS } from '../conventions.js'
-import { entriesOfInvited, invitationEntry } from '../entities/invitations.js'
+import { entriesOfInvited, openInvitation } from '../entities/invitations.js'
 import type { AccountLink } from '../entities/links.js'
 import { findLink, newLink } from '../entities/links.js'
 import { forbidden, linkIsOver } from '../errors.js'
@@ -22,6 +11,7 @@ import { sendNoted, STRANGER } from '../mail/noted.js'
 import { hasAccount, signUp } from '../mail/texts/sign-up.js'
 import type { Parts } from '../parts.js'
 import type { SIGN_UPS } from '../schemas-people.js'
+import { makeAccount } from './new-account.js'
 
 /** Who may sign up: nobody, whoever is invited, or everybody. */
 export type SignUp = (typeof SIGN_UPS)[number]
@@ -35,12 +25,15 @@ export interface SignUpPolicy {
   check(email: string): void
 }
 
-const domainOf = (email: string): string => emailId(email).split('@').at(-1)!
+/** The domain of an e-mail, in its one spelling. */
+export const domainOf = (email: string): string => emailId(email).split('@').at(-1)!
 
 /** @throws TypeError for a sign-up of everybody whose e-mails cannot be verified */
-export function signUpPolicy(mode: SignUp, given: readonly string[] = [], hasMail: boolean): SignUpPolicy {
-  if (mode === 'open' && !hasMail)
-    throw new TypeError('createPlatform: the option "signUp": "open" needs "mail", by which e-mails are verified')
+export function signUpPolicy(mode: SignUp, given: readonly string[] = [], isVerifying: boolean): SignUpPolicy {
+  if (mode === 'open' && !isVerifying)
+    throw new TypeError(
+      'createPlatform: the option "signUp": "open" needs "mail" or "signInProviders", by which e-mails are verified',
+    )
   const domains = given.map((domain) => domainOf(`@${domain}`))
   return {
     mode,
@@ -65,19 +58,12 @@ export function accountLinks(parts: Parts, sessions: SessionIssuer) {
   const { kv, links, signUp: policy, now } = parts
   const { place, address, urlOf } = links
 
-  /** The invitation of a link, and the administrator who has invited: without either, it is over. */
-  const invitedBy = async (id: string) => {
-    const invitation = await invitationEntry(kv, id)
-    const admin = invitation && (await userEntry(kv, invitation.value.invited_by))
-    return invitation && isAdmin(admin?.value) ? { invitation, admin: admin! } : null
-  }
-
   return {
     /** @throws ApiError 403 for a link that the policy does not allow any more, 404 for an invitation that is over */
     async check(link: AccountLink): Promise<void> {
       if (link.kind === 'sign-up') return policy.check(link.email)
       if (policy.mode === 'closed') throw forbidden('Nobody signs up here')
-      if (!(await invitedBy(link.invitation_id))) throw linkIsOver()
+      if (!(await openInvitation(kv, link.invitation_id, now()))) throw linkIsOver()
     },
 
     /** Sends a link to an e-mail, or that it has an account. A failure is in the audit log. */
@@ -99,35 +85,21 @@ export function accountLinks(parts: Parts, sessions: SessionIssuer) {
      */
     async use(token: string, value: AccountLink, { password, ...names }: NewAccount, head: Head): Promise<void> {
       const id = uuidv7(now())
+      const { email } = value
       let proof: Awaited<ReturnType<SessionIssuer['passwordEntry']>> | undefined
       for (;;) {
-        const link = await findLink(kv, token, now())
-        const invited = value.kind === 'invitation' ? await invitedBy(value.invitation_id) : undefined
-        if (!link || invited === null) throw linkIsOver()
-        const {
-          email,
-          role = 'user',
-          credit_coins: credits = 0,
-          extra_projects = 0,
-        } = { ...value, ...invited?.invitation.value }
-        const check = [link, ...(invited ? [invited.invitation, invited.admin] : [])].map(({ key, version }) => ({
-          key,
-          version,
-        }))
-        const del = [link.key, ...(await entriesOfInvited(kv, email))]
+        const [link, invitation] = await Promise.all([
+          findLink(kv, token, now()),
+          value.kind === 'invitation' ? openInvitation(kv, value.invitation_id, now()) : null,
+        ])
+        if (!link || (value.kind === 'invitation' && !invitation)) throw linkIsOver()
         if ((await userIdOf(kv, email)) !== null) {
-          await kv.commit({ check, del })
+          await kv.commit({ del: [link.key, ...(await entriesOfInvited(kv, email))] })
           throw invalid('The e-mail is taken')
         }
         proof ??= await sessions.passwordEntry(id, password, { ...names, email }, head)
-        const act = { by: id, now: now() }
-        const also: NonNullable<Commit['set']> = [
-          proof,
-          ...(credits || extra_projects ? [newBalance(id, { credits, extra_projects }, act.now)] : []),
-          ...(invited ? audit('invitation.accept', invited.invitation.value.id, act) : []),
-        ]
-        const fields = { ...names, id, email, role, provider: 'password' }
-        if (await newUser(kv, fields, { ...act, also, check, del })) return
+        const account = { id, email, provider: 'password', names, link, invitation, also: [proof] }
+        if (await makeAccount(kv, account, now())) return
       }
     },
   }

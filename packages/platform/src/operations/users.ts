@@ -5,7 +5,7 @@ import { budgetUsed, Email, highestOwnRole, invalid, newUser, userBudget, uuidv7
 import { jsonArray, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { entriesOfInvited } from '../entities/invitations.js'
-import { found, notFound } from '../errors.js'
+import { forbidden, found, notFound } from '../errors.js'
 import { present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
@@ -27,7 +27,7 @@ export type SelfRole = Exclude<Role, 'admin'>
 
 /** What can be done with users, without HTTP. */
 export function userOperations(
-  { kv, keys, ledger, sessions, selfRole, logged, told, now }: Parts,
+  { kv, keys, ledger, sessions, selfRole, passwords, logged, told, now }: Parts,
   tokens: TokenOperations,
 ) {
   /** Ends what a user has open: the sign-ins, gateway keys and tokens. */
@@ -44,6 +44,7 @@ export function userOperations(
         throw invalid('email must be an e-mail address', { field: 'email' })
       const time = act.now ?? now()
       const id = fields.id ?? uuidv7(time)
+      if (password !== undefined && !passwords) throw forbidden('Nobody signs in by password here')
       if (password !== undefined && !sessions)
         throw invalid('Users are signed in elsewhere: they have no password here')
       if (password !== undefined && !fields.email) throw invalid('A user who signs in by password needs an e-mail')

@@ -7,7 +7,7 @@ import { ConfigError } from './faults.js'
 import type { Tree } from './tree.js'
 import { isTree } from './tree.js'
 import type { Config } from './schema.js'
-import { providerVariables, variables } from './variables.js'
+import { providerVariables, signInVariables, variables } from './variables.js'
 
 /** The names of a configuration in the working folder. */
 const NAMES = ['ts', 'js', 'json', 'yaml', 'yml'].map((ending) => `turnpike.config.${ending}`)
@@ -84,6 +84,24 @@ function set(tree: Tree, path: string, value: unknown): void {
   tree[last] = value
 }
 
+/** Adds the sign-in providers whose client the environment names, unless a file has a list. */
+function withSignIn(given: Tree, environment: Variables, origins: Origins): void {
+  const platform = given['platform']
+  if (isTree(platform) && 'signInProviders' in platform) return
+  const found = signInVariables.filter(({ clientId }) => environment[clientId])
+  if (found.length === 0) return
+  const list = found.map((names, i) =>
+    Object.fromEntries(
+      Object.entries(names).flatMap(([setting, name]) => {
+        if (setting === 'id' || setting === 'preset') return [[setting, name]]
+        origins.set(`platform.signInProviders[${i}].${setting}`, name)
+        return environment[name] ? [[setting, environment[name]]] : []
+      }),
+    ),
+  )
+  set(given, 'platform.signInProviders', list)
+}
+
 /** Puts the variables of the environment in place of what a file says. The providers of a file are all that there are. */
 function withVariables(given: Tree, environment: Variables, origins: Origins): void {
   for (const [name, path] of Object.entries(variables)) {
@@ -92,6 +110,7 @@ function withVariables(given: Tree, environment: Variables, origins: Origins): v
     set(given, path, value)
     origins.set(path, name)
   }
+  withSignIn(given, environment, origins)
   if ('providers' in given) return
   const families = providerVariables.map(({ type, ...names }) => {
     const set = Object.entries(names).filter(([, name]) => environment[name])

@@ -1,6 +1,7 @@
 /** Settings of the platform. @module */
 import type { PlatformOptions, TeamCatalog } from '@turnpike/platform'
 import * as v from 'valibot'
+import { SignInProviders } from './sign-in.js'
 import {
   code,
   decimal,
@@ -9,6 +10,7 @@ import {
   MOST_RATE,
   object,
   oneOf,
+  onOrOff,
   origins,
   secrets,
   section,
@@ -62,6 +64,8 @@ export const Platform = section({
       tasks: setting('Tasks in all projects; default 100,000.', integer(0)),
     }),
   ),
+  signInProviders: setting('Other places where people sign in; they need server.baseUrl.', SignInProviders),
+  passwords: setting('Whether people sign in by password; default on.', onOrOff()),
   signUp: setting(
     'Who signs up: nobody, whoever is invited, or everybody, which needs mail; default invited.',
     oneOf(['closed', 'invited', 'open']),

@@ -67,6 +67,21 @@ export const flag = () => {
   )
 }
 
+/** A flag that is called so. */
+export const onOrOff = () => {
+  const expected = 'on or off'
+  return v.union(
+    [
+      v.boolean(),
+      v.pipe(
+        v.picklist(['on', 'off'], expected),
+        v.transform((text) => text === 'on'),
+      ),
+    ],
+    expected,
+  )
+}
+
 /** One of some words. */
 export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   v.picklist(words, `one of ${words.join(', ')}`)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Variables } from './load.js'
 import { loadConfig } from './load.js'
-import { providerVariables, variables } from './variables.js'
+import { providerVariables, signInVariables, variables } from './variables.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'turnpike-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -269,11 +269,12 @@ describe('variables of the environment', () => {
 
   it('are described in docs/server.md, one by one', () => {
     const page = readFileSync(new URL('../../../../docs/server.md', import.meta.url), 'utf8')
-    const rows = [...page.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|/gm)]
-    const described = rows.flatMap(([, names]) => [...names!.matchAll(/[A-Z_]+/g)].map(([name]) => name))
+    const rows = [...page.matchAll(/^\| (`[A-Z\d_]+`(?:, `[A-Z\d_]+`)*) \|/gm)]
+    const described = rows.flatMap(([, names]) => [...names!.matchAll(/[A-Z\d_]+/g)].map(([name]) => name))
     const ofProviders = providerVariables.flatMap((names) =>
       Object.entries(names).flatMap(([setting, name]) => (setting === 'type' ? [] : name)),
     )
-    expect(described.toSorted()).toEqual([...Object.keys(variables), ...ofProviders, 'CONFIG'].toSorted())
+    const ofSignIn = signInVariables.flatMap((names) => Object.values(names).filter((name) => /^[A-Z]/.test(name)))
+    expect(described.toSorted()).toEqual([...Object.keys(variables), ...ofProviders, ...ofSignIn, 'CONFIG'].toSorted())
   })
 })

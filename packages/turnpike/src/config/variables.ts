@@ -40,6 +40,7 @@ export const variables = {
   PASSWORD_COST: 'platform.passwordCost',
   SESSION_SECRET: 'platform.sessionSecret',
   SELF_ROLE: 'platform.selfRole',
+  PASSWORDS: 'platform.passwords',
   SIGN_UP: 'platform.signUp',
   SIGN_UP_DOMAINS: 'platform.signUpDomains',
   SMTP_URL: 'mail.url',
@@ -77,4 +78,58 @@ export const providerVariables = [
     fetchImages: 'FETCH_IMAGES',
     audio: 'GEMINI_AUDIO',
   },
+] as const
+
+/** The variables of sign-in providers, for configurations without a list of them: one of each preset, and one of any other issuer. */
+export const signInVariables = [
+  {
+    id: 'oidc',
+    issuer: 'OIDC_ISSUER',
+    clientId: 'OIDC_CLIENT_ID',
+    clientSecret: 'OIDC_CLIENT_SECRET',
+    name: 'OIDC_NAME',
+    scopes: 'OIDC_SCOPES',
+    domains: 'OIDC_DOMAINS',
+    roleClaim: 'OIDC_ROLE_CLAIM',
+    admins: 'OIDC_ADMINS',
+    developers: 'OIDC_DEVELOPERS',
+    signOut: 'OIDC_SIGN_OUT',
+  },
+  { preset: 'google', clientId: 'GOOGLE_CLIENT_ID', clientSecret: 'GOOGLE_CLIENT_SECRET', domains: 'GOOGLE_DOMAINS' },
+  {
+    preset: 'entra',
+    tenant: 'ENTRA_TENANT',
+    clientId: 'ENTRA_CLIENT_ID',
+    clientSecret: 'ENTRA_CLIENT_SECRET',
+    domains: 'ENTRA_DOMAINS',
+  },
+  {
+    preset: 'okta',
+    host: 'OKTA_HOST',
+    clientId: 'OKTA_CLIENT_ID',
+    clientSecret: 'OKTA_CLIENT_SECRET',
+    domains: 'OKTA_DOMAINS',
+  },
+  {
+    preset: 'auth0',
+    host: 'AUTH0_HOST',
+    clientId: 'AUTH0_CLIENT_ID',
+    clientSecret: 'AUTH0_CLIENT_SECRET',
+    domains: 'AUTH0_DOMAINS',
+  },
+  {
+    preset: 'keycloak',
+    issuer: 'KEYCLOAK_ISSUER',
+    clientId: 'KEYCLOAK_CLIENT_ID',
+    clientSecret: 'KEYCLOAK_CLIENT_SECRET',
+    domains: 'KEYCLOAK_DOMAINS',
+  },
+  {
+    preset: 'gitlab',
+    issuer: 'GITLAB_ISSUER',
+    clientId: 'GITLAB_CLIENT_ID',
+    clientSecret: 'GITLAB_CLIENT_SECRET',
+    domains: 'GITLAB_DOMAINS',
+  },
+  { preset: 'github', clientId: 'GITHUB_CLIENT_ID', clientSecret: 'GITHUB_CLIENT_SECRET', domains: 'GITHUB_DOMAINS' },
 ] as const
