@@ -425,6 +425,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/account/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The projects that others share with the caller, who has not accepted yet, newest first.
+         * @description For whoever is signed in.
+         */
+        get: operations["members.shares"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/users": {
         parameters: {
             query?: never;
@@ -773,7 +793,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's projects, newest first.
+         * The caller's projects and those that are shared with the caller, newest first.
          * @description For whoever is signed in.
          */
         get: operations["projects.list"];
@@ -815,6 +835,70 @@ export interface paths {
          * @description For whoever is signed in.
          */
         patch: operations["projects.update"];
+        trace?: never;
+    };
+    "/api/projects/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whom a project is shared with: all for its owner, only themselves for members.
+         * @description For whoever is signed in.
+         */
+        get: operations["members.list"];
+        /**
+         * Shares a project with whoever has an e-mail, now or later, once they accept; or changes the role of a member.
+         * @description For whoever is signed in.
+         */
+        put: operations["members.set"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{id}/members/{memberId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Ends what is shared with somebody, by the owner; or leaves a project, or declines it.
+         * @description For whoever is signed in.
+         */
+        delete: operations["members.remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{id}/members/{memberId}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accepts a project that is shared with the caller.
+         * @description For whoever is signed in.
+         */
+        post: operations["members.accept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/projects/{id}/team": {
@@ -989,7 +1073,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's tasks, newest first: of a project, or of all.
+         * The tasks of the caller's projects and of those that are shared with the caller, newest first: of one, or of all.
          * @description For whoever is signed in.
          */
         get: operations["tasks.list"];
@@ -1241,6 +1325,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{id}/conversation/messages/{messageId}/files/{fileId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A file of a message, with the URL of its bytes, for whoever may read the message.
+         * @description For whoever is signed in.
+         */
+        get: operations["conversations.file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/openapi.json": {
         parameters: {
             query?: never;
@@ -1460,10 +1564,34 @@ export interface components {
             color: string;
             description: string | null;
             user_id: string;
+            /** @enum {string} */
+            role?: "reader" | "editor";
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        Member: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            /** @enum {string} */
+            role: "reader" | "editor";
+            accepted: boolean;
+            /** Format: date-time */
+            added_at: string;
+        };
+        Share: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            project_id: string;
+            project_name: string;
+            owner: string;
+            /** @enum {string} */
+            role: "reader" | "editor";
+            /** Format: date-time */
+            added_at: string;
         };
         Task: {
             /** Format: uuid */
@@ -1611,6 +1739,15 @@ export interface components {
             deleted_at: string | null;
             /** Format: date-time */
             created_at: string;
+        };
+        AttachedFile: {
+            /** Format: uuid */
+            id: string;
+            display_name: string;
+            mime_type: string;
+            size_bytes: number;
+            /** Format: uri */
+            url: string;
         };
         NewFile: {
             file: string;
@@ -1842,6 +1979,11 @@ export interface components {
             teamType?: "software-development" | "content-creation" | "research" | "custom";
             color?: string;
             description?: string | null;
+        };
+        NewMember: {
+            email: string;
+            /** @enum {string} */
+            role: "reader" | "editor";
         };
         NewTask: {
             projectId: string;
@@ -2854,6 +2996,38 @@ export interface operations {
                     "application/json": components["schemas"]["AccountLimits"];
                 };
             };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "members.shares": {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    /** @description Where another page follows: its address, with rel="next". */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Share"][];
+                };
+            };
+            400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             429: components["responses"]["Error429"];
@@ -3895,6 +4069,135 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    "members.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"][];
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "members.set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.org",
+                 *       "role": "editor"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewMember"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            413: components["responses"]["Error413"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "members.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                memberId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "members.accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                memberId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
     "projects.team": {
         parameters: {
             query?: never;
@@ -4208,6 +4511,7 @@ export interface operations {
                 projectId?: string;
                 status?: "scheduled" | "running" | "done" | "failed" | "waiting_approval";
                 assignedAgentId?: number;
+                role?: "owner" | "reader" | "editor";
                 limit?: number;
                 after?: string;
             };
@@ -4831,6 +5135,37 @@ export interface operations {
             404: components["responses"]["Error404"];
             412: components["responses"]["Error412"];
             416: components["responses"]["Error416"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "conversations.file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                messageId: string;
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttachedFile"];
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             500: components["responses"]["Error500"];
             503: components["responses"]["Error503"];
