@@ -205,8 +205,9 @@ worldSuite('members', (world) => {
     const ids = answers.map(({ body }) => body.id)
     for (const id of ids)
       for (const as of [eve, admin]) {
-        expect((await accept(world(), as, project.id, id)).status).toBe(404)
-        expect((await remove(as, project.id, id)).status).toBe(404)
+        const missing = [await accept(world(), as, unknownId, id), await remove(as, unknownId, id)]
+        const foreign = [await accept(world(), as, project.id, id), await remove(as, project.id, id)]
+        expect(foreign.map(({ status, body }) => [status, body])).toEqual(missing.map(({ body }) => [404, body]))
       }
     expect((await ask(eve, 'GET', 'account/shares')).body).toEqual([])
     // Who gets an account later finds what waits.

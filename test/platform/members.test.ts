@@ -209,6 +209,20 @@ worldSuite('members of a project', (world) => {
       expect((await projects(again)).map(({ id }) => id)).toEqual([project.id])
     })
 
+    it('are members once, also by another e-mail', async () => {
+      const admin = await world().signedIn('admin')
+      const { as: ada, project } = await newWork(world())
+      const bob = await newMember(world(), ada, project.id, 'reader')
+      const email = `new-${bob.email}`
+      expect((await ask(admin, 'PATCH', `users/${bob.id}`, { email })).status).toBe(200)
+      const { id } = made(await share(world(), ada, project.id, email, 'editor'))
+      expect((await shares(bob)).map((one) => one.id)).toEqual([id])
+      expect(made(await accept(world(), bob, project.id, id)).role).toBe('editor')
+      expect((await membersOf(ada, project.id)).map((one) => [one.id, one.accepted])).toEqual([[id, true]])
+      expect((await projects(bob)).length).toBe(1)
+      await consistent()
+    })
+
     it('are erased with all that names them, as is what waits for them', async () => {
       const admin = await world().signedIn('admin')
       const { as: ada, project } = await newWork(world())

@@ -14,7 +14,7 @@ import {
   uuidv7,
 } from '@turnpike/core/internal'
 import { MOST_MEMBERS, MOST_SHARED } from '../conventions.js'
-import { forbidden, found, notFound } from '../errors.js'
+import { forbidden, notFound } from '../errors.js'
 import type { MemberRole, Project } from '../schemas.js'
 import type { Share } from '../schemas-members.js'
 import { entryOfMember, offeredKey, sharedKey, slotsKey } from './member-entries.js'
@@ -43,7 +43,12 @@ export async function listMembers(kv: KV, userId: string, projectId: string): Pr
   return members.filter(({ user_id }) => user_id === undefined || live.has(user_id))
 }
 
-/** Writes a project with other members, and the entries by which it is found. @param users members who have one more or one less */
+/**
+ * Writes a project with other members, and the entries by which it is found.
+ * @param options.shared the users with whom one more project is shared, or one less
+ * @param options.bytes bytes of data in all that the owner may have; default any number
+ * @returns undefined where it was changed meanwhile
+ */
 async function writeMembers(
   kv: KV,
   project: Entry<StoredProject>,
@@ -79,15 +84,15 @@ async function writeMembers(
   return written ? changed : undefined
 }
 
-/** A project and its member with an id, whoever asks. @throws ApiError 404 where there is no such project */
+/** A project and its member with an id, whoever asks. */
 async function memberOf(
   kv: KV,
   projectId: string,
   memberId: string,
-): Promise<{ project: Entry<StoredProject>; member: Member | undefined }> {
+): Promise<{ project: Entry<StoredProject> | null; member: Member | undefined }> {
   const known = idOf(projectId)
-  const project = found('project', known === null ? null : await kv.get<StoredProject>(projectKey(known)))
-  return { project, member: project.value.members?.find(({ id }) => id === idOf(memberId)) }
+  const project = known === null ? null : await kv.get<StoredProject>(projectKey(known))
+  return { project, member: project?.value.members?.find(({ id }) => id === idOf(memberId)) }
 }
 
 /**
@@ -123,9 +128,10 @@ export const setMember = (
 export const acceptShare = (kv: KV, person: Person, projectId: string, memberId: string, act: Act): Promise<Project> =>
   repeated(`data ${person.id}`, async () => {
     const { project, member } = await memberOf(kv, projectId, memberId)
-    const { id, members = [] } = project.value
-    const isMine = member && isOf(member, person) && project.value.user_id !== person.id
-    if (!isMine || !(await getUser(kv, project.value.user_id))) throw notFound('invitation')
+    // One error for all, so that nobody learns which projects there are.
+    if (!project || !member || !isOf(member, person)) throw notFound('invitation')
+    const { id, user_id: owner, members = [] } = project.value
+    if (owner === person.id || !(await getUser(kv, owner))) throw notFound('invitation')
     if (member.user_id !== undefined) return projectView(project.value, person.id)
     // Whoever was a member by an earlier e-mail is one by this from now on.
     const others = members.filter(({ user_id }) => user_id !== person.id)
@@ -171,7 +177,7 @@ export const removeMember = (
   repeated(`data ${person.id}`, async () => {
     const { project, member } = await memberOf(kv, projectId, memberId)
     if (!member || !isOf(member, person)) await permitted(kv, person.id, project, 'project', { least: 'owner' })
-    if (!member) throw notFound('member')
+    if (!project || !member) throw notFound('member')
     const { id } = member
     const log = audit('project.unshare', project.value.id, { ...act, detail: id })
     return without(kv, project, (one) => one.id === id, log)
@@ -191,8 +197,8 @@ export async function listShares(kv: KV, person: Person, page: Paging): Promise<
     items.map(({ user_id }) => user_id),
   )
   const shares = items.flatMap(({ id: project_id, name: project_name, members }, i): Share[] => {
-    const [owner, member] = [owners[i]?.value, members?.find((one) => isOf(one, person))]
-    if (owner?.deleted_at !== null || member?.user_id !== undefined || !member) return []
+    const [owner, member] = [owners[i]?.value, members?.find((one) => one.user_id === undefined && isOf(one, person))]
+    if (owner?.deleted_at !== null || !member) return []
     const { id, role, added_at } = member
     return [{ id, project_id, project_name, owner: owner.email ?? owner.name, role, added_at }]
   })
