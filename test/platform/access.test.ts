@@ -1,10 +1,12 @@
 import { afterEach, expect, it } from 'vitest'
 import type { Owner } from './requests.js'
 import { documented, newOwner, requestsOf } from './requests.js'
+import { newMember } from './work.js'
 import type { SignedIn } from './world.js'
 import { chat, worldSuite } from './world.js'
 
-// The ids in the paths are those of the owner, a developer, whose token may read all that tokens may; everybody else asks for what is somebody else's.
+// The ids in the paths are those of the owner, a developer, whose token may read all that tokens may; everybody else asks for what is somebody else's. Its project is shared with
+// the reader and the editor, who are users.
 const columns = [
   'anonymous',
   'expired',
@@ -15,100 +17,113 @@ const columns = [
   'owner',
   'admin',
   'reading token',
+  'reader',
+  'editor',
 ] as const
 
 /** The expected status of each route for each of {@link columns}. */
 const expected: Record<string, number[]> = {
   // Whoever has the e-mail and password or the refresh token, which is in the body.
-  'POST /api/auth': [200, 200, 200, 200, 200, 200, 200, 200, 200],
-  'PUT /api/auth': [200, 200, 200, 200, 200, 200, 200, 200, 200],
-  'DELETE /api/auth': [401, 401, 401, 401, 204, 204, 204, 204, 403],
-  'GET /api/auth/session': [401, 401, 401, 401, 200, 200, 200, 200, 403],
-  'GET /api/auth/options': [200, 200, 200, 200, 200, 200, 200, 200, 200],
-  'POST /api/auth/forgotten': [204, 204, 204, 204, 204, 204, 204, 204, 204],
-  'POST /api/auth/sign-up': [204, 204, 204, 204, 204, 204, 204, 204, 204],
+  'POST /api/auth': [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  'PUT /api/auth': [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  'DELETE /api/auth': [401, 401, 401, 401, 204, 204, 204, 204, 403, 204, 204],
+  'GET /api/auth/session': [401, 401, 401, 401, 200, 200, 200, 200, 403, 200, 200],
+  'GET /api/auth/options': [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  'POST /api/auth/forgotten': [204, 204, 204, 204, 204, 204, 204, 204, 204, 204, 204],
+  'POST /api/auth/sign-up': [204, 204, 204, 204, 204, 204, 204, 204, 204, 204, 204],
   // Whoever has a link, which works once: this one is nobody's.
-  'POST /api/auth/link': [404, 404, 404, 404, 404, 404, 404, 404, 404],
-  'PUT /api/auth/link': [404, 404, 404, 404, 404, 404, 404, 404, 404],
+  'POST /api/auth/link': [404, 404, 404, 404, 404, 404, 404, 404, 404, 404, 404],
+  'PUT /api/auth/link': [404, 404, 404, 404, 404, 404, 404, 404, 404, 404, 404],
   // There is no such provider.
-  'POST /api/auth/providers/{provider}': [404, 404, 404, 404, 404, 404, 404, 404, 404],
-  'GET /api/auth/callback/{provider}': [404, 404, 404, 404, 404, 404, 404, 404, 404],
-  'POST /api/auth/sign-out': [401, 401, 401, 401, 200, 200, 200, 200, 403],
-  'GET /.well-known/jwks.json': [200, 200, 200, 200, 200, 200, 200, 200, 200],
-  'GET /api/account': [401, 401, 401, 401, 200, 200, 200, 200, 200],
-  'DELETE /api/account': [401, 401, 401, 401, 204, 204, 204, 204, 403],
-  'PATCH /api/account/role': [401, 401, 401, 401, 403, 200, 200, 200, 403],
-  'PUT /api/account/password': [401, 401, 401, 401, 204, 204, 204, 204, 403],
-  'GET /api/account/sign-ins': [401, 401, 401, 401, 200, 200, 200, 200, 403],
-  'DELETE /api/account/sign-ins/{id}': [401, 401, 401, 401, 404, 404, 204, 404, 403],
-  'GET /api/users/{id}/sign-ins': [401, 401, 401, 401, 403, 403, 403, 200, 403],
-  'DELETE /api/users/{id}/sign-ins/{signInId}': [401, 401, 401, 401, 403, 403, 403, 204, 403],
-  'DELETE /api/users/{id}/sign-ins': [401, 401, 401, 401, 403, 403, 403, 204, 403],
-  'GET /api/account/balance': [401, 401, 401, 401, 200, 200, 200, 200, 200],
-  'GET /api/account/limits': [401, 401, 401, 401, 200, 200, 200, 200, 200],
-  'GET /api/usage': [401, 401, 401, 401, 200, 200, 200, 200, 200],
-  'POST /api/users': [401, 401, 401, 401, 403, 403, 403, 200, 403],
-  'GET /api/users': [401, 401, 401, 401, 403, 403, 403, 200, 403],
-  'GET /api/users/{id}': [401, 401, 401, 401, 403, 403, 403, 200, 403],
-  'PATCH /api/users/{id}': [401, 401, 401, 401, 403, 403, 403, 200, 403],
-  'DELETE /api/users/{id}': [401, 401, 401, 401, 403, 403, 403, 204, 403],
-  'POST /api/users/{id}/restore': [401, 401, 401, 401, 403, 403, 403, 200, 403],
-  'PUT /api/users/{id}/password': [401, 401, 401, 401, 403, 403, 403, 204, 403],
-  'POST /api/invitations': [401, 401, 401, 401, 403, 403, 403, 200, 403],
-  'GET /api/invitations': [401, 401, 401, 401, 403, 403, 403, 200, 403],
-  'DELETE /api/invitations/{id}': [401, 401, 401, 401, 403, 403, 403, 204, 403],
-  'POST /api/users/{id}/password-link': [401, 401, 401, 401, 403, 403, 403, 200, 403],
-  'GET /api/users/{id}/balance': [401, 401, 401, 401, 403, 403, 403, 200, 403],
-  'PATCH /api/users/{id}/balance': [401, 401, 401, 401, 403, 403, 403, 200, 403],
-  'POST /api/users/{id}/balance': [401, 401, 401, 401, 403, 403, 403, 200, 403],
-  'POST /api/keys': [401, 401, 401, 401, 403, 200, 200, 200, 403],
-  'GET /api/keys': [401, 401, 401, 401, 403, 200, 200, 200, 403],
-  'GET /api/keys/usage': [401, 401, 401, 401, 403, 200, 200, 200, 403],
-  'PATCH /api/keys/{id}': [401, 401, 401, 401, 403, 404, 200, 200, 403],
-  'POST /api/keys/{id}/rotate': [401, 401, 401, 401, 403, 404, 200, 404, 403],
-  'GET /api/keys/{id}/end-users': [401, 401, 401, 401, 403, 404, 200, 404, 403],
-  'PATCH /api/keys/{id}/end-users/{endUser}': [401, 401, 401, 401, 403, 404, 200, 404, 403],
-  'DELETE /api/keys/{id}/end-users/{endUser}': [401, 401, 401, 401, 403, 404, 204, 404, 403],
-  'DELETE /api/keys/{id}': [401, 401, 401, 401, 403, 404, 204, 404, 403],
-  'POST /api/tokens': [401, 401, 401, 401, 200, 200, 200, 200, 403],
-  'GET /api/tokens': [401, 401, 401, 401, 200, 200, 200, 200, 403],
-  'DELETE /api/tokens/{id}': [401, 401, 401, 401, 404, 404, 204, 404, 403],
-  'POST /api/sessions': [401, 401, 401, 401, 200, 200, 200, 200, 403],
-  'GET /api/sessions': [401, 401, 401, 401, 200, 200, 200, 200, 200],
-  'GET /api/sessions/{id}': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'GET /api/projects': [401, 401, 401, 401, 200, 200, 200, 200, 200],
-  'POST /api/projects': [401, 401, 401, 401, 200, 200, 200, 200, 403],
-  'GET /api/projects/{id}': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'PATCH /api/projects/{id}': [401, 401, 401, 401, 403, 403, 200, 403, 403],
-  'DELETE /api/projects/{id}': [401, 401, 401, 401, 403, 403, 204, 403, 403],
-  'GET /api/projects/{id}/team': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'GET /api/projects/{id}/spend': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'GET /api/projects/{id}/conversation': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'DELETE /api/projects/{id}/conversation': [401, 401, 401, 401, 404, 404, 204, 404, 403],
-  'POST /api/projects/{id}/conversation/messages': [401, 401, 401, 401, 404, 404, 200, 404, 403],
-  'GET /api/projects/{id}/conversation/messages/{messageId}': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'POST /api/projects/{id}/conversation/messages/{messageId}/stop': [401, 401, 401, 401, 404, 404, 200, 404, 403],
-  'POST /api/projects/{id}/conversation/reply': [401, 401, 401, 401, 404, 404, 200, 404, 403],
-  'GET /api/projects/{id}/conversation/spend': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'GET /api/tasks': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'POST /api/tasks': [401, 401, 401, 401, 404, 404, 200, 404, 403],
-  'GET /api/tasks/{id}': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'PATCH /api/tasks/{id}': [401, 401, 401, 401, 403, 403, 200, 403, 403],
-  'GET /api/tasks/{id}/revisions': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'GET /api/tasks/{id}/status': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'GET /api/tasks/{id}/spend': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'GET /api/results': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'GET /api/results/{id}': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'GET /api/user-files': [401, 401, 401, 401, 200, 200, 200, 200, 200],
-  'POST /api/user-files': [401, 401, 401, 401, 200, 200, 200, 200, 403],
-  'GET /api/user-files/{id}': [401, 401, 401, 401, 404, 404, 200, 404, 200],
-  'PATCH /api/user-files/{id}': [401, 401, 401, 401, 404, 404, 200, 404, 403],
-  'DELETE /api/user-files/{id}': [401, 401, 401, 401, 404, 404, 204, 404, 403],
-  'POST /api/user-files/{id}/restore': [401, 401, 401, 401, 404, 404, 200, 404, 403],
+  'POST /api/auth/providers/{provider}': [404, 404, 404, 404, 404, 404, 404, 404, 404, 404, 404],
+  'GET /api/auth/callback/{provider}': [404, 404, 404, 404, 404, 404, 404, 404, 404, 404, 404],
+  'POST /api/auth/sign-out': [401, 401, 401, 401, 200, 200, 200, 200, 403, 200, 200],
+  'GET /.well-known/jwks.json': [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  'GET /api/account': [401, 401, 401, 401, 200, 200, 200, 200, 200, 200, 200],
+  'DELETE /api/account': [401, 401, 401, 401, 204, 204, 204, 204, 403, 204, 204],
+  'PATCH /api/account/role': [401, 401, 401, 401, 403, 200, 200, 200, 403, 403, 403],
+  'PUT /api/account/password': [401, 401, 401, 401, 204, 204, 204, 204, 403, 204, 204],
+  'GET /api/account/sign-ins': [401, 401, 401, 401, 200, 200, 200, 200, 403, 200, 200],
+  'DELETE /api/account/sign-ins/{id}': [401, 401, 401, 401, 404, 404, 204, 404, 403, 404, 404],
+  'GET /api/users/{id}/sign-ins': [401, 401, 401, 401, 403, 403, 403, 200, 403, 403, 403],
+  'DELETE /api/users/{id}/sign-ins/{signInId}': [401, 401, 401, 401, 403, 403, 403, 204, 403, 403, 403],
+  'DELETE /api/users/{id}/sign-ins': [401, 401, 401, 401, 403, 403, 403, 204, 403, 403, 403],
+  'GET /api/account/balance': [401, 401, 401, 401, 200, 200, 200, 200, 200, 200, 200],
+  'GET /api/account/limits': [401, 401, 401, 401, 200, 200, 200, 200, 200, 200, 200],
+  'GET /api/account/shares': [401, 401, 401, 401, 200, 200, 200, 200, 403, 200, 200],
+  'GET /api/usage': [401, 401, 401, 401, 200, 200, 200, 200, 200, 200, 200],
+  'POST /api/users': [401, 401, 401, 401, 403, 403, 403, 200, 403, 403, 403],
+  'GET /api/users': [401, 401, 401, 401, 403, 403, 403, 200, 403, 403, 403],
+  'GET /api/users/{id}': [401, 401, 401, 401, 403, 403, 403, 200, 403, 403, 403],
+  'PATCH /api/users/{id}': [401, 401, 401, 401, 403, 403, 403, 200, 403, 403, 403],
+  'DELETE /api/users/{id}': [401, 401, 401, 401, 403, 403, 403, 204, 403, 403, 403],
+  'POST /api/users/{id}/restore': [401, 401, 401, 401, 403, 403, 403, 200, 403, 403, 403],
+  'PUT /api/users/{id}/password': [401, 401, 401, 401, 403, 403, 403, 204, 403, 403, 403],
+  'POST /api/invitations': [401, 401, 401, 401, 403, 403, 403, 200, 403, 403, 403],
+  'GET /api/invitations': [401, 401, 401, 401, 403, 403, 403, 200, 403, 403, 403],
+  'DELETE /api/invitations/{id}': [401, 401, 401, 401, 403, 403, 403, 204, 403, 403, 403],
+  'POST /api/users/{id}/password-link': [401, 401, 401, 401, 403, 403, 403, 200, 403, 403, 403],
+  'GET /api/users/{id}/balance': [401, 401, 401, 401, 403, 403, 403, 200, 403, 403, 403],
+  'PATCH /api/users/{id}/balance': [401, 401, 401, 401, 403, 403, 403, 200, 403, 403, 403],
+  'POST /api/users/{id}/balance': [401, 401, 401, 401, 403, 403, 403, 200, 403, 403, 403],
+  'POST /api/keys': [401, 401, 401, 401, 403, 200, 200, 200, 403, 403, 403],
+  'GET /api/keys': [401, 401, 401, 401, 403, 200, 200, 200, 403, 403, 403],
+  'GET /api/keys/usage': [401, 401, 401, 401, 403, 200, 200, 200, 403, 403, 403],
+  'PATCH /api/keys/{id}': [401, 401, 401, 401, 403, 404, 200, 200, 403, 403, 403],
+  'POST /api/keys/{id}/rotate': [401, 401, 401, 401, 403, 404, 200, 404, 403, 403, 403],
+  'GET /api/keys/{id}/end-users': [401, 401, 401, 401, 403, 404, 200, 404, 403, 403, 403],
+  'PATCH /api/keys/{id}/end-users/{endUser}': [401, 401, 401, 401, 403, 404, 200, 404, 403, 403, 403],
+  'DELETE /api/keys/{id}/end-users/{endUser}': [401, 401, 401, 401, 403, 404, 204, 404, 403, 403, 403],
+  'DELETE /api/keys/{id}': [401, 401, 401, 401, 403, 404, 204, 404, 403, 403, 403],
+  'POST /api/tokens': [401, 401, 401, 401, 200, 200, 200, 200, 403, 200, 200],
+  'GET /api/tokens': [401, 401, 401, 401, 200, 200, 200, 200, 403, 200, 200],
+  'DELETE /api/tokens/{id}': [401, 401, 401, 401, 404, 404, 204, 404, 403, 404, 404],
+  'POST /api/sessions': [401, 401, 401, 401, 200, 200, 200, 200, 403, 200, 200],
+  'GET /api/sessions': [401, 401, 401, 401, 200, 200, 200, 200, 200, 200, 200],
+  'GET /api/sessions/{id}': [401, 401, 401, 401, 404, 404, 200, 404, 200, 404, 404],
+  'GET /api/projects': [401, 401, 401, 401, 200, 200, 200, 200, 200, 200, 200],
+  'POST /api/projects': [401, 401, 401, 401, 200, 200, 200, 200, 403, 200, 200],
+  'GET /api/projects/{id}': [401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200],
+  'PATCH /api/projects/{id}': [401, 401, 401, 401, 403, 403, 200, 403, 403, 403, 403],
+  'DELETE /api/projects/{id}': [401, 401, 401, 401, 403, 403, 204, 403, 403, 403, 403],
+  'GET /api/projects/{id}/members': [401, 401, 401, 401, 404, 404, 200, 404, 403, 200, 200],
+  'PUT /api/projects/{id}/members': [401, 401, 401, 401, 404, 404, 200, 404, 403, 403, 403],
+  'DELETE /api/projects/{id}/members/{memberId}': [401, 401, 401, 401, 404, 404, 204, 404, 403, 403, 403],
+  // Whoever has the e-mail: here, nobody.
+  'POST /api/projects/{id}/members/{memberId}/accept': [401, 401, 401, 401, 404, 404, 404, 404, 403, 404, 404],
+  'GET /api/projects/{id}/team': [401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200],
+  'GET /api/projects/{id}/spend': [401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200],
+  'GET /api/projects/{id}/conversation': [401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200],
+  'DELETE /api/projects/{id}/conversation': [401, 401, 401, 401, 404, 404, 204, 404, 403, 403, 204],
+  'POST /api/projects/{id}/conversation/messages': [401, 401, 401, 401, 404, 404, 200, 404, 403, 403, 200],
+  'GET /api/projects/{id}/conversation/messages/{messageId}': [401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200],
+  'POST /api/projects/{id}/conversation/messages/{messageId}/stop': [
+    401, 401, 401, 401, 404, 404, 200, 404, 403, 403, 200,
+  ],
+  'GET /api/projects/{id}/conversation/messages/{messageId}/files/{fileId}': [
+    401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200,
+  ],
+  'POST /api/projects/{id}/conversation/reply': [401, 401, 401, 401, 404, 404, 200, 404, 403, 403, 200],
+  'GET /api/projects/{id}/conversation/spend': [401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200],
+  'GET /api/tasks': [401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200],
+  'POST /api/tasks': [401, 401, 401, 401, 404, 404, 200, 404, 403, 403, 200],
+  'GET /api/tasks/{id}': [401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200],
+  'PATCH /api/tasks/{id}': [401, 401, 401, 401, 403, 403, 200, 403, 403, 403, 200],
+  'GET /api/tasks/{id}/revisions': [401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200],
+  'GET /api/tasks/{id}/status': [401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200],
+  'GET /api/tasks/{id}/spend': [401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200],
+  'GET /api/results': [401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200],
+  'GET /api/results/{id}': [401, 401, 401, 401, 404, 404, 200, 404, 200, 200, 200],
+  'GET /api/user-files': [401, 401, 401, 401, 200, 200, 200, 200, 200, 200, 200],
+  'POST /api/user-files': [401, 401, 401, 401, 200, 200, 200, 200, 403, 200, 200],
+  'GET /api/user-files/{id}': [401, 401, 401, 401, 404, 404, 200, 404, 200, 404, 404],
+  'PATCH /api/user-files/{id}': [401, 401, 401, 401, 404, 404, 200, 404, 403, 404, 404],
+  'DELETE /api/user-files/{id}': [401, 401, 401, 401, 404, 404, 204, 404, 403, 404, 404],
+  'POST /api/user-files/{id}/restore': [401, 401, 401, 401, 404, 404, 200, 404, 403, 404, 404],
   // It is public; that of a private file is refused without its signature (files.test.ts).
-  'GET /api/user-files/{id}/content': [200, 200, 200, 200, 200, 200, 200, 200, 200],
-  'GET /api/teams': [401, 401, 401, 401, 200, 200, 200, 200, 200],
-  'GET /api/openapi.json': [200, 200, 200, 200, 200, 200, 200, 200, 200],
+  'GET /api/user-files/{id}/content': [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
+  'GET /api/teams': [401, 401, 401, 401, 200, 200, 200, 200, 200, 200, 200],
+  'GET /api/openapi.json': [200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200],
 }
 
 /** Statuses of the gateway's routes for an access token in place of a gateway key: of a developer and of an administrator. */
@@ -175,15 +190,20 @@ worldSuite('access', (world) => {
       'gateway key': keyOwner.key,
     })
   }
-  let inside: { owner: Owner; user: SignedIn; developer: SignedIn; admin: SignedIn } | undefined
+  let inside: (Record<'user' | 'developer' | 'admin' | 'reader' | 'editor', SignedIn> & { owner: Owner }) | undefined
   /** Those who are signed in: the same for routes that only read or add. */
-  const people = async () =>
-    (inside ??= {
-      owner: await newOwner(world()),
+  const everybody = async () => {
+    if (inside) return inside
+    const owner = await newOwner(world())
+    return (inside = {
+      owner,
       user: await world().signedIn('user', true),
       developer: await world().signedIn('developer', true),
       admin: await world().signedIn('admin', true),
+      reader: await newMember(world(), owner, owner.projectId, 'reader'),
+      editor: await newMember(world(), owner, owner.projectId, 'editor'),
     })
+  }
   afterEach(() => {
     const { currentTestName = '' } = expect.getState()
     if (/ (PUT|PATCH|DELETE) | \/api\/auth\/sign-out$/.test(currentTestName)) inside = undefined
@@ -196,8 +216,8 @@ worldSuite('access', (world) => {
 
   it.each(Object.entries(expected))('%s', async (route, statuses) => {
     const outside = await outsiders()
-    const { owner, user, developer, admin } = await people()
-    const tokens = { ...outside, 'other user': user, developer, owner, admin, 'reading token': owner.token }
+    const { user, owner, ...people } = await everybody()
+    const tokens = { ...outside, 'other user': user, owner, ...people, 'reading token': owner.token }
     const [got, others]: [Record<string, number>, unknown[]] = [{}, []]
     // Those who are refused ask first, before anything is changed or gone.
     const isLet = (name: (typeof columns)[number]): number => Number(statuses[columns.indexOf(name)]! < 400)
@@ -212,7 +232,7 @@ worldSuite('access', (world) => {
   })
 
   it.each(Object.entries(onGateway))('%s with an access token', async (route, statuses) => {
-    const { owner, developer, admin } = await people()
+    const { owner, developer, admin } = await everybody()
     const [method, template] = route.split(' ') as [string, string]
     const ids: Record<string, string> = { keys: owner.keyId, providers: 'openai' }
     const path =
@@ -233,7 +253,7 @@ worldSuite('access', (world) => {
   })
 
   it('is the same by cookie', async () => {
-    const { owner, ...others } = await people()
+    const { owner, ...others } = await everybody()
     const statuses: Record<string, number[]> = {}
     for (const route of [
       'GET /api/users/{id}',

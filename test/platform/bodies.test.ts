@@ -114,6 +114,7 @@ const cases: Record<string, Case> = {
     empty: 200,
     takes: ['name', ...ofProject],
   },
+  'PUT /api/projects/{id}/members': { inherited: {}, empty: 400, takes: ['email', 'role'] },
   'POST /api/projects/{id}/conversation/messages': {
     inherited: { role: 'system' },
     empty: 400,
@@ -175,6 +176,8 @@ const wished: Record<string, unknown> = {
   cookie: 'wished',
   refresh_token: 'wished',
   agents: 0,
+  members: [{ email: 'wished@example.org', role: 'editor' }],
+  accepted: true,
   team_type: 'research',
   teamType: 'research',
   color: '#666666',

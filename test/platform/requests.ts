@@ -22,6 +22,8 @@ export interface Owner extends SignedIn {
   /** The token of a link by which the password is set. */
   linkToken: string
   invitationId: string
+  /** An invitation to the project that nobody can accept. */
+  memberId: string
 }
 
 /** A request of a route. */
@@ -39,7 +41,7 @@ const newFile = (): FormData => {
 
 let people = 0
 
-/** Makes a developer, or a user of another role who was one, with a gateway key that had the end user `ada`, a session, a project, a task, a message and a public file. */
+/** Makes a developer, or a user of another role who was one, with a gateway key that had the end user `ada`, a session, a project, a task, and a message with a public file. */
 export async function newOwner(world: World, role: 'user' | 'developer' | 'admin' = 'developer'): Promise<Owner> {
   const as = await world.signedIn('developer', true)
   const key = await world.ask<{ id: string; key: string }>('POST', '/api/keys', {
@@ -53,13 +55,17 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
   const project = await newProject(world, as)
   const task = await newTask(world, as, project.id)
   await patchTask(world, as, task.id, { output: 'one' })
-  const message = await world.ask<{ id: string }>('POST', `/api/projects/${project.id}/conversation/messages`, {
-    as,
-    body: { text: 'Hello' },
-  })
   const form = newFile()
   form.append('isPublic', 'true')
   const file = await world.ask<{ id: string }>('POST', '/api/user-files', { as, body: form })
+  const message = await world.ask<{ id: string }>('POST', `/api/projects/${project.id}/conversation/messages`, {
+    as,
+    body: { text: 'Hello', attachments: [file.body.id] },
+  })
+  const member = await world.ask<{ id: string }>('PUT', `/api/projects/${project.id}/members`, {
+    as,
+    body: { email: `made-${++people}@example.org`, role: 'reader' },
+  })
   const scopes = ['account', 'projects', 'tasks', 'conversations', 'files', 'sessions', 'gateway'].map(
     (part) => `${part}:read`,
   )
@@ -87,6 +93,7 @@ export async function newOwner(world: World, role: 'user' | 'developer' | 'admin
     token: token.token,
     linkToken,
     invitationId,
+    memberId: member.body.id,
   }
 }
 
@@ -105,6 +112,7 @@ export const requestsOf = ({
   linkToken,
   invitationId,
   signInId,
+  memberId,
 }: Owner): Record<string, Sent> => ({
   'POST /api/auth': { path: '/api/auth', body: { email, password: PASSWORD } },
   'PUT /api/auth': { path: '/api/auth', body: { refresh_token: refresh } },
@@ -128,6 +136,7 @@ export const requestsOf = ({
   },
   'GET /api/account/balance': { path: '/api/account/balance' },
   'GET /api/account/limits': { path: '/api/account/limits' },
+  'GET /api/account/shares': { path: '/api/account/shares' },
   'GET /api/usage': { path: '/api/usage?by=model' },
   'POST /api/users': { path: '/api/users', body: { email: `made-${++people}@example.org`, password: PASSWORD } },
   'GET /api/users': { path: '/api/users?limit=1' },
@@ -171,6 +180,15 @@ export const requestsOf = ({
   'GET /api/projects/{id}': { path: `/api/projects/${projectId}` },
   'PATCH /api/projects/{id}': { path: `/api/projects/${projectId}`, body: { name: 'B' } },
   'DELETE /api/projects/{id}': { path: `/api/projects/${projectId}` },
+  'GET /api/projects/{id}/members': { path: `/api/projects/${projectId}/members` },
+  'PUT /api/projects/{id}/members': {
+    path: `/api/projects/${projectId}/members`,
+    body: { email: `made-${++people}@example.org`, role: 'editor' },
+  },
+  'DELETE /api/projects/{id}/members/{memberId}': { path: `/api/projects/${projectId}/members/${memberId}` },
+  'POST /api/projects/{id}/members/{memberId}/accept': {
+    path: `/api/projects/${projectId}/members/${memberId}/accept`,
+  },
   'GET /api/projects/{id}/team': { path: `/api/projects/${projectId}/team` },
   'GET /api/projects/{id}/spend': { path: `/api/projects/${projectId}/spend` },
   'GET /api/projects/{id}/conversation': { path: `/api/projects/${projectId}/conversation` },
@@ -184,6 +202,9 @@ export const requestsOf = ({
   },
   'POST /api/projects/{id}/conversation/messages/{messageId}/stop': {
     path: `/api/projects/${projectId}/conversation/messages/${messageId}/stop`,
+  },
+  'GET /api/projects/{id}/conversation/messages/{messageId}/files/{fileId}': {
+    path: `/api/projects/${projectId}/conversation/messages/${messageId}/files/${fileId}`,
   },
   'POST /api/projects/{id}/conversation/reply': { path: `/api/projects/${projectId}/conversation/reply` },
   'GET /api/projects/{id}/conversation/spend': { path: `/api/projects/${projectId}/conversation/spend` },

@@ -7,8 +7,19 @@ export interface Project {
   color: string
   description: string | null
   user_id: string
+  /** Of whom it is shared with. */
+  role?: 'editor' | 'reader'
   created_at: string
   updated_at: string
+}
+
+/** Whom a project is shared with. */
+export interface Member {
+  id: string
+  email: string
+  role: 'editor' | 'reader'
+  accepted: boolean
+  added_at: string
 }
 
 export interface Task {
@@ -52,6 +63,33 @@ export async function newWork(world: World): Promise<{ as: SignedIn; project: Pr
   const as = await world.signedIn()
   const project = await newProject(world, as)
   return { as, project, task: await newTask(world, as, project.id) }
+}
+
+/** Shares a project with whoever has an e-mail. */
+export const share = (
+  world: World,
+  as: SignedIn,
+  projectId: string,
+  email: string,
+  role: Member['role'] = 'reader',
+): Promise<Reply<Member>> =>
+  world.ask<Member>('PUT', `/api/projects/${projectId}/members`, { as, body: { email, role } })
+
+/** Accepts a project that is shared with somebody. */
+export const accept = (world: World, as: SignedIn, projectId: string, memberId: string): Promise<Reply<Project>> =>
+  world.ask<Project>('POST', `/api/projects/${projectId}/members/${memberId}/accept`, { as })
+
+/** Makes a user who is a member of a project. */
+export async function newMember(
+  world: World,
+  owner: SignedIn,
+  projectId: string,
+  role: Member['role'],
+): Promise<SignedIn & { memberId: string }> {
+  const as = await world.signedIn()
+  const member = made(await share(world, owner, projectId, as.email, role))
+  made(await accept(world, as, projectId, member.id))
+  return { ...as, memberId: member.id }
 }
 
 /** Changes a task. */

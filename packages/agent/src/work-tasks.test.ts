@@ -111,3 +111,34 @@ it('errors are told and tried again, and a refused token ends the work', async (
   expect(await failure(work)).toMatchObject({ status: 403 })
   controller.abort()
 })
+
+it('tasks of others that are shared are done only where that is wanted, and the user may change them', async () => {
+  const { begin, list, controller, turnpike, newClient, platform, pass } = await tasksToDo(1)
+  const eve = { email: 'eve@example.org', password: 'a long password of eve' }
+  await platform.operations.users.create(eve)
+  const other = newClient()
+  await other.signIn(eve)
+  const titles = ['editor', 'reader'] as const
+  for (const role of titles) {
+    pass(1)
+    const { id } = await other.post('/api/projects', { body: { name: 'Of Eve' } })
+    await other.post('/api/tasks', { body: { projectId: id, title: role } })
+    await other.put('/api/projects/{id}/members', { params: { id }, body: { email: 'ada@example.org', role } })
+  }
+  for (const { id: memberId, project_id } of await turnpike.get('/api/account/shares'))
+    await turnpike.post('/api/projects/{id}/members/{memberId}/accept', { params: { id: project_id, memberId } })
+  const scheduled = async () => (await list('scheduled')).map(({ title }) => title)
+  expect(await scheduled()).toEqual(['reader', 'editor', 'Weather'])
+
+  const first = new AbortController()
+  const own = begin({ signal: first.signal })
+  await expect.poll(async () => (await list('done')).length).toBe(1)
+  first.abort()
+  await own
+  expect(await scheduled()).toEqual(['reader', 'editor'])
+  const all = begin({ shared: true })
+  await expect.poll(async () => (await list('done')).length).toBe(2)
+  controller.abort()
+  await all
+  expect(await scheduled()).toEqual(['reader'])
+})

@@ -12,6 +12,8 @@ export interface WorkTasksOptions extends HoldOptions {
   agents: (task: Task) => Agent | undefined
   /** Tools, approval, model and limits of agents that have none of their own. */
   defaults?: Pick<Agent, 'tools' | 'approve' | 'model' | 'limits'>
+  /** Whether tasks of projects that others share with the user as editor are done too, with the user's tools and budget; default false: only of the user's own. */
+  shared?: boolean
   /** Tasks that are worked on at a time; default 4. */
   concurrency?: number
   /** Seconds between two looks for tasks; default 2. */
@@ -23,11 +25,11 @@ export interface WorkTasksOptions extends HoldOptions {
   onError?: (error: unknown) => void
 }
 
-/** Those of a status, newest first; the same object as long as nothing has changed. */
-const reader = (client: Client, status: Task['status']) => {
+/** Those of a status in projects of a role at least, newest first; the same object as long as nothing has changed. */
+const reader = (client: Client, status: Task['status'], role: 'owner' | 'editor') => {
   let known: Page<Task> | undefined
   return async (signal: AbortSignal): Promise<Task[]> =>
-    (known = await client.list('/api/tasks', { query: { status }, known, signal })).items
+    (known = await client.list('/api/tasks', { query: { status, role }, known, signal })).items
 }
 
 /** Finds tasks that have not changed for a lease, by the own clock: those of others may differ. */
@@ -53,9 +55,20 @@ function staleness(lease: number) {
  * @throws PlatformError where the platform refuses the token (401, 403), once the tasks that are worked on have ended
  */
 export async function workTasks(options: WorkTasksOptions): Promise<void> {
-  const { client, agents, defaults, concurrency = 4, poll = 2, lease = LEASE_S, signal, onError } = options
+  const {
+    client,
+    agents,
+    defaults,
+    shared = false,
+    concurrency = 4,
+    poll = 2,
+    lease = LEASE_S,
+    signal,
+    onError,
+  } = options
   const onEvent = options.onEvent ?? (() => undefined)
-  const [scheduled, running] = [reader(client, 'scheduled'), reader(client, 'running')]
+  const role = shared ? 'editor' : 'owner'
+  const [scheduled, running] = [reader(client, 'scheduled', role), reader(client, 'running', role)]
   const abandoned = staleness(lease)
   const own = new Map<string, Promise<unknown>>()
 

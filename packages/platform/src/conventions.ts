@@ -144,6 +144,10 @@ export const PLAN_LIMITS = {
 /** Not shown: tokens for programs that a user may have. */
 export const MOST_TOKENS = 50
 
+/** Not shown: members of a project, with those who are invited; projects that are shared with a user. */
+export const MOST_MEMBERS = 50
+export const MOST_SHARED = 100
+
 /** Not shown: bytes of data that a file counts as, besides its bytes, which count as storage; so an empty file is not free. */
 export const FILE_RECORD_BYTES = 2_048
 

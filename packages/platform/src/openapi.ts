@@ -10,6 +10,7 @@ import { NewMessage } from './operations/conversation-routes.js'
 import { FilePatch, NewFile } from './operations/file-routes.js'
 import { EndUserPatch } from './operations/end-users.js'
 import { KeyPatch, NewKey } from './operations/key-fields.js'
+import { NewMember } from './operations/members.js'
 import { NewProject, ProjectPatch } from './operations/projects.js'
 import { NewSession } from './operations/sessions.js'
 import { NewTask, TaskPatch } from './operations/tasks.js'
@@ -37,6 +38,7 @@ import {
   UserSignIn,
 } from './schemas.js'
 import { NewInvitation } from './operations/invitations.js'
+import { AttachedFile, Member, Share } from './schemas-members.js'
 import { Invitation, Link, SentLink, SignInOptions } from './schemas-people.js'
 import { KeysUsage, Spend, TaskSpend, UsageReport } from './usage-schemas.js'
 
@@ -69,6 +71,8 @@ const components = {
   GatewayKey: shown(GatewayKey, 'id name key rate_limit revoked created_at'),
   KeysUsage: ours(KeysUsage),
   Project: shown(Project, 'id name team_type color description user_id created_at updated_at'),
+  Member: ours(Member),
+  Share: ours(Share),
   Task: shown(
     Task,
     'id project_id title description status assigned_agent_id requires_user_approval output draft_output review_comments created_at updated_at',
@@ -81,6 +85,7 @@ const components = {
   Conversation: shown(Conversation, 'id project_id messages'),
   ChatChunk: ours(ChatChunk),
   UserFile: shown(UserFile, 'id display_name mime_type size_bytes is_public url storage_key deleted_at created_at'),
+  AttachedFile: ours(AttachedFile),
   NewFile: ours(NewFile),
   FilePatch: ours(FilePatch),
   Agent: ours(Agent),
@@ -102,6 +107,7 @@ const components = {
   NewSession: ours(NewSession),
   NewProject: shown(NewProject, 'name teamType color description'),
   ProjectPatch: shown(ProjectPatch, 'name teamType color description'),
+  NewMember: ours(NewMember),
   NewTask: shown(NewTask, 'projectId title description assignedAgentId requiresUserApproval'),
   TaskPatch: shown(TaskPatch, 'status output draft_output review_comments'),
   NewMessage: ours(NewMessage),

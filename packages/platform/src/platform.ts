@@ -34,6 +34,7 @@ import { conversationOperations } from './operations/conversations.js'
 import { erasureOperations } from './operations/erasure.js'
 import { keyOperations } from './operations/keys.js'
 import { invitationOperations } from './operations/invitations.js'
+import { memberOperations } from './operations/members.js'
 import { linkOperations } from './operations/links.js'
 import { notices } from './operations/notices.js'
 import { projectOperations } from './operations/projects.js'
@@ -168,6 +169,7 @@ const operationsOf = (parts: Parts, files: FilesOptions | undefined, sso: Single
     tokens,
     sessions: sessionOperations(parts),
     projects: projectOperations(parts, balances),
+    members: memberOperations(parts),
     tasks: taskOperations(parts),
     conversations: conversationOperations(parts, userFiles),
     results: resultOperations(parts),

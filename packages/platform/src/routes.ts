@@ -19,6 +19,7 @@ import { invitationsCreate, invitationsList, invitationsRevoke } from './operati
 import { forgotten, linkLook, linkUse, signInOptions, signUp, usersPasswordLink } from './operations/link-routes.js'
 import { endUsersList, endUsersRemove, endUsersUpdate } from './operations/end-users.js'
 import { accountPassword, usersPassword } from './operations/passwords.js'
+import { membersAccept, membersList, membersRemove, membersSet, membersShares } from './operations/members.js'
 import { projectsCreate, projectsGet, projectsList, projectsRemove, projectsUpdate } from './operations/projects.js'
 import { providerBegin, providerFinish, providerSignOut } from './operations/provider-routes.js'
 import { resultsGet, resultsList } from './operations/results.js'
@@ -54,9 +55,8 @@ export function platformRoutes(
     checkSite: CheckSite
   },
 ): PlatformRoute[] {
-  const { users, links, invitations, balances, keys, tokens, projects, tasks, conversations, results, spend, usage } =
-    operations
-  const { singleSignOn: sso } = operations
+  const { users, links, invitations, balances, keys, tokens, projects, members } = operations
+  const { tasks, conversations, results, spend, usage, singleSignOn: sso } = operations
   const ours = { convention: true }
   const gone = { convention: true, status: 204 }
   const small = { bodyLimit: Math.min(bodyLimit, AUTH_BODY_LIMIT) }
@@ -99,6 +99,7 @@ export function platformRoutes(
     route('PATCH', '/api/account/role', accountRole(users, sessions), ours),
     route('GET', '/api/account/balance', ownBalance(balances), ours),
     route('GET', '/api/account/limits', ownLimits(balances, users, keys), ours),
+    route('GET', '/api/account/shares', membersShares(members), ours),
     route('POST', '/api/users', usersCreate(users), ours),
     route('GET', '/api/users', usersList(users), ours),
     route('GET', '/api/users/{id}', usersGet(users), ours),
@@ -129,6 +130,10 @@ export function platformRoutes(
     route('GET', '/api/projects/{id}', projectsGet(projects)),
     route('PATCH', '/api/projects/{id}', projectsUpdate(projects)),
     route('DELETE', '/api/projects/{id}', projectsRemove(projects), { status: 204 }),
+    route('GET', '/api/projects/{id}/members', membersList(members), ours),
+    route('PUT', '/api/projects/{id}/members', membersSet(members), ours),
+    route('DELETE', '/api/projects/{id}/members/{memberId}', membersRemove(members), gone),
+    route('POST', '/api/projects/{id}/members/{memberId}/accept', membersAccept(members), ours),
     route('GET', '/api/projects/{id}/team', projectsTeam(projects), ours),
     route('GET', '/api/projects/{id}/spend', projectsSpend(spend), ours),
     route('GET', '/api/projects/{id}/conversation', conversationGet(conversations, projects), ours),
@@ -148,7 +153,7 @@ export function platformRoutes(
     route('GET', '/api/results', resultsList(results, projects), ours),
     route('GET', '/api/results/{id}', resultsGet(results), ours),
     route('GET', '/api/teams', teamsList(teams), ours),
-    ...(operations.files && files ? fileRoutes(operations.files, { kv, now }, files) : []),
+    ...(operations.files && files ? fileRoutes(operations.files, conversations, { kv, now }, files) : []),
   ]
   return passwords ? all : withoutPasswords(all)
 }

@@ -14,6 +14,13 @@ const nullableTime = v.nullable(time)
 /** The three roles. */
 export const Role = v.picklist(ROLES)
 
+/** Not in spec.md: what members of a project may do: read, or change what is in it. */
+export const MemberRole = v.picklist(['reader', 'editor'])
+export type MemberRole = v.InferOutput<typeof MemberRole>
+/** Likewise, what a user is in a project. */
+export const ProjectRole = v.picklist(['owner', ...MemberRole.options])
+export type ProjectRole = v.InferOutput<typeof ProjectRole>
+
 /** The parameter of a path such as `/api/tasks/{id}`. */
 export const IdParams = v.object({ id: v.string() })
 
@@ -232,6 +239,8 @@ export const Project = v.object({
   description: nullableText,
   /** The owner. */
   user_id: v.string(),
+  /** What the caller is in it; absent = its owner. */
+  role: v.optional(MemberRole),
   created_at: time,
   updated_at: time,
 })

@@ -49,7 +49,10 @@ async function* acts(): AsyncGenerator<void> {
     const { messages } = await addMessages(kv, user, id, running, AT)
     const [reply] = messages as [Message]
     for (const part of ['so', 'so far', 'so far, ü']) {
-      await writePart(kv, { userId: user, conversation, reply }, part === 'so' ? 0 : 1, { text: part, thinking: '' })
+      await writePart(kv, { userId: user, ownerId: user, conversation, reply }, part === 'so' ? 0 : 1, {
+        text: part,
+        thinking: '',
+      })
       yield
     }
     await endReply(kv, reply.id, () => end && { ...reply, text: 'x'.repeat(99), state: end })

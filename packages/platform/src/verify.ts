@@ -3,7 +3,7 @@ import { entriesOf } from '@turnpike/core'
 import { countEntries, verifyOwned } from '@turnpike/core/internal'
 import type { Conversation, RunningReply } from './entities/conversations.js'
 import { verifyIdentities } from './entities/identities.js'
-import type { StoredProject } from './entities/projects.js'
+import type { StoredProject } from './entities/project-access.js'
 import { inProject, tasksKey } from './entities/projects.js'
 import type { Purge } from './entities/purges.js'
 import { purgedBy } from './entities/purges.js'
@@ -13,16 +13,19 @@ import { verifyBytes } from './verify-bytes.js'
 import { miscounted } from './verify-counters.js'
 import { verifyFiles } from './verify-files.js'
 import { verifyInvitations } from './verify-invitations.js'
+import { verifyMembers } from './verify-members.js'
 import { verifySignIns } from './verify-sign-ins.js'
 
-/** Checks that the count of the projects and agents of each user is right. */
+/** Checks that the count of the projects and agents of each user, and of what is shared with them, is right. */
 async function* verifySlots(kv: KV): AsyncGenerator<string> {
-  const taken = async function* (): AsyncGenerator<[string, { projects: number; agents: number }]> {
-    for await (const { value } of entriesOf<StoredProject>(kv, ['project']))
+  const taken = async function* (): AsyncGenerator<[string, Record<string, number>]> {
+    for await (const { value } of entriesOf<StoredProject>(kv, ['project'])) {
       yield [value.user_id, { projects: 1, agents: value.agents }]
+      for (const { user_id } of value.members ?? []) if (user_id !== undefined) yield [user_id, { shared: 1 }]
+    }
   }
   for await (const [userId] of miscounted(kv, 'project-slots', taken()))
-    yield `The projects or agents of user ${userId} are miscounted`
+    yield `The projects or agents of user ${userId}, or what is shared with them, are miscounted`
 }
 
 /** Checks that the tasks of projects and of their users are counted right, as far as they are counted. */
@@ -124,6 +127,7 @@ export async function* verifyPlatform(kv: KV, { blobs }: { blobs?: BlobStore } =
   yield* verifyIdentities(kv)
   yield* verifyOwned(kv, 'Project', 'project', 'user-projects')
   yield* verifyOwned(kv, 'Token', 'token', 'user-tokens')
+  yield* verifyMembers(kv)
   yield* verifySlots(kv)
   yield* verifyTasks(kv)
   yield* verifyReplies(kv)

@@ -37,18 +37,19 @@ export function setSingleKeys(on: boolean): void {
  * Runs something by keys while the component is shown; where two have the same keys, the one that came last. Keys without ⌘ or Ctrl do nothing while
  * somebody types.
  * @param keys as {@link Shortcut} has them
- * @param name what they do: `New project`
+ * @param name what they do: `New project`; undefined = nothing
  * @param options.inDialog whether they do it while a dialog is open; default no
  */
 export function useShortcut(
   keys: string,
-  name: string,
+  name: string | undefined,
   run: () => void,
   { inDialog = false }: { inDialog?: boolean } = {},
 ): void {
   const latest = useRef(run)
   latest.current = run
   useEffect(() => {
+    if (name === undefined) return undefined
     const own: Shortcut = { keys, name, run: () => latest.current(), inDialog }
     shortcuts.value = [...shortcuts.peek(), own]
     return () => (shortcuts.value = shortcuts.peek().filter((one) => one !== own))

@@ -5,13 +5,10 @@ import {
   bytes,
   Check,
   ConfirmButton,
-  Copy,
   ErrorNotice,
   Facts,
   Field,
   Form,
-  Icon,
-  icons,
   RowDrawer,
   time,
   useAction,
@@ -19,6 +16,7 @@ import {
 } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
+import { FileLinks } from './file-links.js'
 import { Preview } from './preview.js'
 
 export type UserFile = Schemas['UserFile']
@@ -55,16 +53,7 @@ function Details({ file, onChange }: { file: UserFile; onChange: OnChange }) {
   return (
     <>
       <Preview file={file} />
-      <div class="row">
-        <a class="button" href={file.url} download={file.display_name}>
-          <Icon icon={icons.Download} />
-          Download
-        </a>
-        <a class="button" href={file.url} target="_blank" rel="noopener">
-          Open
-        </a>
-        <Copy text={file.url} label="Copy link" />
-      </div>
+      <FileLinks file={file} />
       <p class="small muted">
         {file.is_public
           ? 'Anybody with the link can read the file as long as it is public.'

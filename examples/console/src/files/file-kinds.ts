@@ -25,7 +25,7 @@ export function kindOf({
 }
 
 /** Whether this server has the bytes of a file: pages read nothing from others. */
-export const isHere = ({ url }: UserFile): boolean => new URL(url).origin === location.origin
+export const isHere = ({ url }: Pick<UserFile, 'url'>): boolean => new URL(url).origin === location.origin
 
 /** The limits of the platform for what is attached to a message, in bytes; a file of a text is read as tokens. */
 const MOST_ATTACHED = { bytes: 8_000_000, textBytes: 400_000 }

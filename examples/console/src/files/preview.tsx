@@ -5,8 +5,11 @@ import type { FileKind } from './file-kinds.js'
 import { isHere, kindOf, MOST_SHOWN } from './file-kinds.js'
 import type { UserFile } from './file-drawer.js'
 
+/** What is needed of a file to show it. */
+export type ShownFile = Pick<UserFile, 'id' | 'display_name' | 'mime_type' | 'size_bytes' | 'url'>
+
 /** Reads what is shown of a file: as a blob, since its URL lets anybody read it who sees it. */
-export async function readShown({ url }: UserFile, most: number, signal: AbortSignal): Promise<Blob> {
+export async function readShown({ url }: Pick<UserFile, 'url'>, most: number, signal: AbortSignal): Promise<Blob> {
   const response = await fetch(url, { headers: { range: `bytes=0-${most - 1}` }, signal })
   // An empty file has no such range.
   if (response.status === 416) return new Blob([])
@@ -48,7 +51,7 @@ function Text({ blob, kind, isCut }: { blob: Blob; kind: FileKind; isCut: boolea
   )
 }
 
-function Shown({ file, kind }: { file: UserFile; kind: FileKind }) {
+function Shown({ file, kind }: { file: ShownFile; kind: FileKind }) {
   const most = MOST_SHOWN[kind]
   const { value, error, again } = useData((signal) => readShown(file, most, signal), [file.id])
   if (!value) return error === undefined ? <div class="preview" /> : <ErrorNotice error={error} again={again} />
@@ -60,7 +63,7 @@ function Shown({ file, kind }: { file: UserFile; kind: FileKind }) {
 }
 
 /** A picture or a text, in place; nothing of other files, and of pictures that are too large. */
-export function Preview({ file }: { file: UserFile }) {
+export function Preview({ file }: { file: ShownFile }) {
   const kind = kindOf(file)
   if (!kind || !isHere(file)) return null
   if (kind === 'picture' && file.size_bytes > MOST_SHOWN.picture)

@@ -8,6 +8,7 @@ import type { CallPart, Run } from './agent-runs.js'
 import { runs, startRun } from './agent-runs.js'
 import { Thinking } from './message-parts.js'
 import { ModelForm } from './model-form.js'
+import { useMayEdit } from './role.js'
 import type { Task } from './tasks.js'
 
 const states: Record<CallPart['state'], [name: string, tone: Tone]> = {
@@ -107,7 +108,7 @@ export function AgentRun({ task, onChange }: { task: Task; onChange: (task: Task
     if (changed && changed !== told.current) onChange(changed)
     told.current = changed
   }, [changed])
-  const mayStart = (!run || run.outcome) && ['scheduled', 'failed'].includes(task.status)
+  const mayStart = useMayEdit() && (!run || run.outcome) && ['scheduled', 'failed'].includes(task.status)
   return (
     <>
       {run && <Running run={run} />}

@@ -3,6 +3,7 @@ import { Markdown } from '@turnpike/ui/markdown'
 import { DiffView } from './diff-view.js'
 import type { TaskFormProps } from './draft-form.js'
 import { CommentForm, DraftForm } from './draft-form.js'
+import { useMayEdit } from './role.js'
 import { TaskError } from './task-changed.js'
 import type { Task } from './tasks.js'
 import { changeTask, commentField, draftField, isDrafted } from './tasks.js'
@@ -76,13 +77,14 @@ function Send({ task, onChange, onShow }: ApprovalProps) {
   )
 }
 
-/** What is asked of the user now: to approve the draft of a task, to send it for approval, or nothing. Approving makes the draft that is shown the output. */
+/** What is asked of the user now: to approve the draft of a task, to send it for approval, or nothing; of readers, never anything. Approving makes the draft that is shown the output. */
 export function Approval(props: ApprovalProps) {
   const { task, agent } = props
   const { id, draft_output, status, updated_at: version } = task
   const isWaiting = status === 'waiting_approval'
+  const mayEdit = useMayEdit()
   const write = (): void => setUnsent(draftField(id), { text: draft_output ?? '', version })
-  if (unsentOf(draftField(id)) !== undefined)
+  if (mayEdit && unsentOf(draftField(id)) !== undefined)
     return (
       <Panel title="Draft">
         <div class="body">
@@ -96,22 +98,26 @@ export function Approval(props: ApprovalProps) {
         <span class="muted">
           <NoDraft status={status} agent={agent} />
         </span>
-        <button type="button" onClick={write}>
-          {draft_output === null ? 'Write a draft' : 'Edit draft'}
-        </button>
+        {mayEdit && (
+          <button type="button" onClick={write}>
+            {draft_output === null ? 'Write a draft' : 'Edit draft'}
+          </button>
+        )}
       </div>
     )
   return (
     <Panel
-      title={isWaiting ? 'Waiting for your approval' : 'Draft'}
+      title={isWaiting ? (mayEdit ? 'Waiting for your approval' : 'Waiting for approval') : 'Draft'}
       actions={
-        <button type="button" class="quiet" onClick={write}>
-          {draft_output === null ? 'Write a draft' : 'Edit draft'}
-        </button>
+        mayEdit && (
+          <button type="button" class="quiet" onClick={write}>
+            {draft_output === null ? 'Write a draft' : 'Edit draft'}
+          </button>
+        )
       }
     >
       <Draft task={task} />
-      {(isWaiting || task.requires_user_approval) && (
+      {mayEdit && (isWaiting || task.requires_user_approval) && (
         <div class={`foot stack ${isWaiting ? 'decision' : ''}`}>
           {isWaiting ? <Decision {...props} /> : <Send {...props} />}
         </div>

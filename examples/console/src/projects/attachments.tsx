@@ -1,8 +1,9 @@
 import './attachments.css'
-import { bytes, Dialog, Empty, FileInput, Icon, icons, Menu } from '@turnpike/ui'
+import { bytes, Dialog, Empty, FileInput, Icon, icons, Loaded, Menu, useData } from '@turnpike/ui'
 import { useRef, useState } from 'preact/hooks'
-import { FileDrawer } from '../files/file-drawer.js'
+import { FileLinks } from '../files/file-links.js'
 import { attachFault } from '../files/file-kinds.js'
+import { Preview } from '../files/preview.js'
 import type { FileInfo } from '../files/thumbnail.js'
 import { Thumbnail } from '../files/thumbnail.js'
 import { turnpike } from '../turnpike.js'
@@ -10,8 +11,46 @@ import { PagedList, usePages } from '../use-pages.js'
 import { attach, attaching, attachUploads, detach, giveUp, MOST_FILES } from './attaching.js'
 import { unsentOf } from './unsent.js'
 
+/** A message, as a path has it: whoever may read it may read its files, whosever they are. */
+interface MessageParams {
+  id: string
+  messageId: string
+}
+
+const readFile = (of: MessageParams, fileId: string, signal: AbortSignal) =>
+  turnpike.get('/api/projects/{id}/conversation/messages/{messageId}/files/{fileId}', {
+    params: { ...of, fileId },
+    signal,
+  })
+
+/** A file of a message. */
+function AttachedFile({
+  of,
+  file: { id, display_name },
+  onClose,
+}: {
+  of: MessageParams
+  file: FileInfo
+  onClose: () => void
+}) {
+  // Read when it is opened: the URL of a private file is good for an hour only.
+  const data = useData((signal) => readFile(of, id, signal), [id])
+  return (
+    <Dialog title={display_name} onClose={onClose}>
+      <Loaded data={data}>
+        {(file) => (
+          <>
+            <Preview file={file} />
+            <FileLinks file={file} />
+          </>
+        )}
+      </Loaded>
+    </Dialog>
+  )
+}
+
 /** The files of a message; each is opened by a press. */
-export function Attachments({ files }: { files: readonly FileInfo[] }) {
+export function Attachments({ files, of }: { files: readonly FileInfo[]; of: MessageParams }) {
   const [opened, setOpened] = useState<FileInfo>()
   return (
     <>
@@ -19,22 +58,14 @@ export function Attachments({ files }: { files: readonly FileInfo[] }) {
         {files.map((file) => (
           <li key={file.id}>
             <button type="button" class="attachment" onClick={() => setOpened(file)}>
-              <Thumbnail file={file} />
+              <Thumbnail file={file} read={(signal) => readFile(of, file.id, signal)} />
               <span class="name">{file.display_name}</span>
               <span class="small muted">{bytes(file.size_bytes)}</span>
             </button>
           </li>
         ))}
       </ul>
-      {opened && (
-        <FileDrawer
-          key={opened.id}
-          id={opened.id}
-          name={opened.display_name}
-          onClose={() => setOpened(undefined)}
-          onChange={() => undefined}
-        />
-      )}
+      {opened && <AttachedFile key={opened.id} of={of} file={opened} onClose={() => setOpened(undefined)} />}
     </>
   )
 }

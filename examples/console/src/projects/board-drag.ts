@@ -24,10 +24,12 @@ const statusAt = (x: number, y: number): TaskStatus | undefined =>
 
 /**
  * Lets the cards in an element, those with `data-task`, be dragged by mouse and pen, and by a finger after a long press. `Esc` gives up.
+ * @param isOn whether they can be, which stays as it is
  * @param ghost what is shown at the pointer meanwhile; it takes no pointer events
  * @param onDrop called with the id of the card, and the column that it was dropped on
  */
 export function useDrag(
+  isOn: boolean,
   board: RefObject<HTMLElement | null>,
   ghost: RefObject<HTMLElement | null>,
   onDrop: (id: string, status: TaskStatus) => void,
@@ -36,6 +38,7 @@ export function useDrag(
   const drop = useRef(onDrop)
   drop.current = onDrop
   useEffect(() => {
+    if (!isOn) return
     const root = board.current!
     let end: (() => void) | undefined
 

@@ -25,15 +25,17 @@ function neighbour(shown: Shown, { id, status }: Pick<Task, 'id' | 'status'>, ke
 
 /**
  * The keys of cards: arrows go to other cards; Space takes a card, and then left and right choose its column, Space or Enter drop it, and Esc gives up; X
- * selects; M opens the menu.
+ * selects; M opens the menu. Readers only go.
  */
 export function useCardKeys({
   shown,
+  mayEdit,
   go,
   select,
   move,
 }: {
   shown: Shown
+  mayEdit: boolean
   /** Gives a task's card the focus. */
   go: (id: string) => void
   select: (id: string) => void
@@ -67,6 +69,7 @@ export function useCardKeys({
     if (lifted) return onLiftedKey(event, task, lifted)
     const to = /^Arrow|^Home$|^End$/.test(event.key) ? neighbour(shown, task, event.key) : undefined
     if (to) go(to.id)
+    else if (!mayEdit) return
     else if (event.key === ' ') {
       lift({ id: task.id, over: task.status })
       say(`“${task.title}” is taken from ${columnOf(task.status).name}. Left and right choose a column.`)

@@ -26,8 +26,8 @@ const Choice = ({
   </select>
 )
 
-/** The filters and views of the board, which are kept in the address, and the button for a new task. */
-export const BoardTools = ({ agents, onNew }: { agents: readonly Agent[]; onNew: () => void }) => (
+/** The filters and views of the board, which are kept in the address, and the button for a new task, where the user may make one. */
+export const BoardTools = ({ agents, onNew }: { agents: readonly Agent[]; onNew: (() => void) | undefined }) => (
   <div class="board-tools">
     <Filter value={route.value.query.get('q') ?? ''} hint="Search titles" onChange={(q) => setQuery({ q })} />
     <Choice
@@ -54,10 +54,12 @@ export const BoardTools = ({ agents, onNew }: { agents: readonly Agent[]; onNew:
       value={route.value.query.get('view') === 'list' ? 'list' : 'board'}
       onChange={(view) => setQuery({ view: view === 'list' ? view : undefined })}
     />
-    <button type="button" class="primary" onClick={onNew}>
-      <Icon icon={icons.New} />
-      New task
-    </button>
+    {onNew && (
+      <button type="button" class="primary" onClick={onNew}>
+        <Icon icon={icons.New} />
+        New task
+      </button>
+    )}
   </div>
 )
 

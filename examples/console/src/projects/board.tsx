@@ -11,6 +11,7 @@ import { useCardKeys } from './board-keys.js'
 import { TaskList } from './board-list.js'
 import { BoardTools, Selected } from './board-tools.js'
 import { NewTask } from './new-task.js'
+import { useMayEdit } from './role.js'
 import type { CardActions } from './task-card.js'
 import { useMoves } from './task-moves.js'
 import type { Agent, Task, TaskStatus } from './tasks.js'
@@ -56,11 +57,12 @@ function Columns({
   )
   const { selected, select } = actions
   const taskOf = (id: string): Task | undefined => tasks.find((task) => task.id === id)
-  const drag = useDrag(root, ghost, (id, status) => {
+  const mayEdit = useMayEdit()
+  const drag = useDrag(mayEdit, root, ghost, (id, status) => {
     const task = taskOf(id)
     if (task) move(task, status)
   })
-  const keys = useCardKeys({ shown, go, select, move })
+  const keys = useCardKeys({ shown, mayEdit, go, select, move })
   const held = drag ?? keys.lifted
   const taken = new Set(held && (selected.has(held.id) ? selected : [held.id]))
   const current = currentColumn(shown)
@@ -92,15 +94,21 @@ function Columns({
             taken={taken}
             wanted={wanted}
             onFocused={onFocused}
-            quickAdd={column.status === 'scheduled' ? quickAdd : undefined}
+            quickAdd={mayEdit && column.status === 'scheduled' ? quickAdd : undefined}
             move={move}
             {...actions}
           />
         ))}
       </div>
       <p class="board-keys small muted">
-        <kbd>↑</kbd> <kbd>↓</kbd> <kbd>←</kbd> <kbd>→</kbd> go to a card · <kbd>Enter</kbd> opens it · <kbd>Space</kbd>{' '}
-        takes it, <kbd>←</kbd> <kbd>→</kbd> and <kbd>Space</kbd> move it · <kbd>X</kbd> selects · <kbd>M</kbd> menu
+        <kbd>↑</kbd> <kbd>↓</kbd> <kbd>←</kbd> <kbd>→</kbd> go to a card · <kbd>Enter</kbd> opens it
+        {mayEdit && (
+          <>
+            {' '}
+            · <kbd>Space</kbd> takes it, <kbd>←</kbd> <kbd>→</kbd> and <kbd>Space</kbd> move it · <kbd>X</kbd> selects ·{' '}
+            <kbd>M</kbd> menu
+          </>
+        )}
       </p>
       <p class="visually-hidden" role="status" aria-live="assertive">
         {keys.said}
@@ -134,7 +142,9 @@ export function Board({
     (page, signal, known) => turnpike.list('/api/tasks', { query: { projectId, ...page }, signal, known }),
     { limit: PER_READ, everyMs: POLL_MS },
   )
-  const [isMaking, setMaking] = useNew('New task')
+  const mayEdit = useMayEdit()
+  const [isAsked, setMaking] = useNew(mayEdit ? 'New task' : undefined)
+  const isMaking = isAsked && mayEdit
   const [wanted, want] = useState<Wanted>()
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const { pending, move, question } = useMoves({ onMove: onChange, onReload: data.again })
@@ -179,16 +189,20 @@ export function Board({
   }
   return (
     <>
-      <BoardTools agents={agents} onNew={() => setMaking(true)} />
+      <BoardTools agents={agents} onNew={mayEdit ? () => setMaking(true) : undefined} />
       <Loaded data={data}>
         {({ next }) =>
           all.length === 0 ? (
             <section class="panel">
               <Empty title="No tasks yet">
-                <p>Say what is to be done, and an agent of the team works on it. You approve what it makes.</p>
-                <button type="button" class="primary" onClick={() => setMaking(true)}>
-                  Make the first task
-                </button>
+                {mayEdit && (
+                  <>
+                    <p>Say what is to be done, and an agent of the team works on it. You approve what it makes.</p>
+                    <button type="button" class="primary" onClick={() => setMaking(true)}>
+                      Make the first task
+                    </button>
+                  </>
+                )}
               </Empty>
             </section>
           ) : query.get('view') === 'list' ? (

@@ -10,6 +10,7 @@ import { conversationOf, messageField } from './conversation-store.js'
 import type { Conversation as Store, Message as MessageOf, Outcome } from './conversation-types.js'
 import { Message } from './message.js'
 import { Proposals } from './proposals.js'
+import { useMayEdit } from './role.js'
 import { Spend } from './spend.js'
 import type { Agent } from './tasks.js'
 import { setUnsent } from './unsent.js'
@@ -102,6 +103,7 @@ export function Conversation({ projectId, agents }: { projectId: string; agents:
     if (ended) spend.again()
   }, [ended])
 
+  const mayEdit = useMayEdit()
   const { isOver, handlers } = useDrop((files) => attachUploads(messageField(projectId, edited.value), files))
 
   const all = messages.value
@@ -115,23 +117,38 @@ export function Conversation({ projectId, agents }: { projectId: string; agents:
     if (isAtEnd) toEnd()
   }, [lastId, written, ended])
 
-  const canAsk = !isWriting.value && all?.some(({ role }) => role === 'user')
+  const canAsk = mayEdit && !isWriting.value && all?.some(({ role }) => role === 'user')
+  const end = !isAtEnd && (
+    <div class="to-end">
+      <button type="button" onClick={toEnd}>
+        ↓ To the end
+      </button>
+    </div>
+  )
   return (
-    <section class={`panel conversation ${isOver ? 'over' : ''}`} aria-label="Conversation" {...handlers}>
+    <section class={`panel conversation ${isOver ? 'over' : ''}`} aria-label="Conversation" {...(mayEdit && handlers)}>
       {isOver && <p class="drop-hint">Drop to attach</p>}
       <header>
         <Spend name="Conversation" data={spend} />
         {/* Its room is kept, so that nothing moves when an answer ends. */}
-        <div class={`row ${all && all.length > 0 && !isWriting.value ? '' : 'absent'}`}>
-          {agents.length > 0 && (
-            <button type="button" class="quiet" onClick={() => propose(true)}>
-              Propose tasks
-            </button>
-          )}
-          <ConfirmButton action={clearing} label="Clear" busy="Clearing…" title="Clear the conversation?" class="quiet">
-            <p>All messages are removed for good, for the assistant too. What they cost stays in your usage.</p>
-          </ConfirmButton>
-        </div>
+        {mayEdit && (
+          <div class={`row ${all && all.length > 0 && !isWriting.value ? '' : 'absent'}`}>
+            {agents.length > 0 && (
+              <button type="button" class="quiet" onClick={() => propose(true)}>
+                Propose tasks
+              </button>
+            )}
+            <ConfirmButton
+              action={clearing}
+              label="Clear"
+              busy="Clearing…"
+              title="Clear the conversation?"
+              class="quiet"
+            >
+              <p>All messages are removed for good, for the assistant too. What they cost stays in your usage.</p>
+            </ConfirmButton>
+          </div>
+        )}
       </header>
       {[reading, readingEarlier, clearing, stopping].map(
         ({ error, run }, i) =>
@@ -158,10 +175,12 @@ export function Conversation({ projectId, agents }: { projectId: string; agents:
         )}
         {all && shown.length === 0 && (
           <Empty title="No messages yet">
-            <p>
-              Ask something below. The assistant sees the last 100 messages with their files, and its answers cost what
-              their tokens cost.
-            </p>
+            {mayEdit && (
+              <p>
+                Ask something below. The assistant sees the last 100 messages with their files, and its answers cost
+                what their tokens cost.
+              </p>
+            )}
           </Empty>
         )}
         {earlier.value !== undefined && (
@@ -175,9 +194,10 @@ export function Conversation({ projectId, agents }: { projectId: string; agents:
           {shown.map((message, i) => (
             <Message
               key={message.id}
+              projectId={projectId}
               message={message}
               onEdit={
-                message.role === 'user'
+                mayEdit && message.role === 'user'
                   ? () => {
                       edited.value = message.text
                       setUnsent(messageField(projectId, message.text), {
@@ -198,15 +218,16 @@ export function Conversation({ projectId, agents }: { projectId: string; agents:
         )}
       </div>
       <LiveRegion conversation={conversation} />
-      <Composer projectId={projectId} conversation={conversation} stopping={stopping}>
-        {!isAtEnd && (
-          <div class="to-end">
-            <button type="button" onClick={toEnd}>
-              ↓ To the end
-            </button>
-          </div>
-        )}
-      </Composer>
+      {mayEdit ? (
+        <Composer projectId={projectId} conversation={conversation} stopping={stopping}>
+          {end}
+        </Composer>
+      ) : (
+        <div class="composer">
+          {end}
+          <p class="small muted">You are a reader of this project: you read its conversation, and write nothing.</p>
+        </div>
+      )}
       {isProposing && (
         <Proposals
           projectId={projectId}

@@ -7,20 +7,22 @@ const names: Record<MessageOf['role'], string> = { user: 'You', assistant: 'Assi
 
 /** A message of a conversation, also while it is being written. @param onEdit changes a message of the user @param onAskAgain asks for another answer */
 export function Message({
+  projectId,
   message,
   onEdit,
   onAskAgain,
 }: {
+  projectId: string
   message: MessageOf
   onEdit?: (() => void) | undefined
   onAskAgain?: (() => void) | undefined
 }) {
-  const { role, text, thinking, state, attachments } = message
+  const { id: messageId, role, text, thinking, state, attachments } = message
   const isGrowing = state === 'running'
   return (
     <li class={`message ${role}`} aria-busy={isGrowing}>
       <b class={role === 'system' ? 'small muted' : 'visually-hidden'}>{names[role]}</b>
-      {attachments && <Attachments files={attachments} />}
+      {attachments && <Attachments files={attachments} of={{ id: projectId, messageId }} />}
       <div class="said">
         <Thinking text={thinking} isRunning={isGrowing && text === ''} />
         {text !== '' && <Markdown text={text} isGrowing={isGrowing} hasTools={false} />}

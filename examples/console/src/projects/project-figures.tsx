@@ -17,14 +17,14 @@ export interface Figures {
   changed: string
 }
 
-async function figuresOf({ id, updated_at }: Project, signal: AbortSignal): Promise<Figures> {
+async function figuresOf({ id, role, updated_at }: Project, signal: AbortSignal): Promise<Figures> {
   const [{ items }, { cost_usd: cost }] = await Promise.all([
     turnpike.list('/api/tasks', { query: { projectId: id }, signal }),
     turnpike.get('/api/projects/{id}/spend', { params: { id }, signal }),
   ])
   return {
     open: items.filter(({ status }) => status !== 'done' && status !== 'failed').length,
-    waiting: waitingOf(items).length,
+    waiting: role === 'reader' ? 0 : waitingOf(items).length,
     cost,
     changed: items.reduce((last, task) => (task.updated_at > last ? task.updated_at : last), updated_at),
   }

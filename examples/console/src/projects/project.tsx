@@ -6,8 +6,11 @@ import { useOpened } from '../shell/recent.js'
 import { turnpike } from '../turnpike.js'
 import { Board } from './board.js'
 import { Conversation } from './conversation.js'
+import { Membership } from './membership.js'
 import { Results } from './results.js'
+import { Role } from './role.js'
 import { Settings } from './settings.js'
+import { Share } from './share.js'
 import { Spend } from './spend.js'
 import { cardId } from './task-card.js'
 import { TaskDrawer } from './task-drawer.js'
@@ -53,6 +56,7 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
   const project = useData((signal) => turnpike.get('/api/projects/{id}', { params, signal }), [id])
   const team = useData((signal) => turnpike.get('/api/projects/{id}/team', { params, signal }), [id])
   const [changed, setChanged] = useState<Readonly<Record<string, Task>>>({})
+  const [isSharing, setSharing] = useState(false)
   const taskId = route.value.query.get('task')
   const opened = useRef(taskId)
   useEffect(() => {
@@ -91,51 +95,69 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
         ...(project.value && part !== '' ? [[project.value.name, linkTo(`/projects/${id}`)] as const] : []),
       ]}
       // The conversation tells its own cost. Nothing but the project tells that there is none.
-      actions={project.value && part !== 'conversation' && <ProjectSpend id={id} />}
+      actions={
+        project.value && (
+          <>
+            {part !== 'conversation' && <ProjectSpend id={id} />}
+            {project.value.role ? (
+              <span class="badge">{project.value.role}</span>
+            ) : (
+              <button type="button" onClick={() => setSharing(true)}>
+                Share
+              </button>
+            )}
+          </>
+        )
+      }
     >
-      <Tabs id={id} part={part} />
-      <Loaded data={project}>
-        {(value) =>
-          part === '' ? (
-            <>
-              {value.description !== null && (
-                <details>
-                  <summary>About the project</summary>
-                  <Markdown text={value.description} />
-                </details>
-              )}
-              <Board projectId={id} agents={agents} changed={changed} onChange={onChange} />
-            </>
-          ) : part === 'conversation' ? (
-            <Conversation projectId={id} agents={agents} />
-          ) : part === 'results' ? (
-            <Results projectId={id} changed={changed} />
-          ) : part === 'team' ? (
-            <Team data={team} />
-          ) : part === 'settings' ? (
-            <Settings
-              project={value}
-              onChange={() => {
-                project.again()
-                team.again()
-              }}
-            />
-          ) : (
-            <section class="panel">
-              <Empty title="There is no such part of a project" />
-            </section>
-          )
-        }
-      </Loaded>
-      {taskId && (
-        <TaskDrawer
-          key={taskId}
-          id={taskId}
-          agents={agents}
-          onChange={onChange}
-          onClose={() => setQuery({ task: undefined })}
-        />
-      )}
+      <Role.Provider value={project.value?.role}>
+        <Tabs id={id} part={part} />
+        <Loaded data={project}>
+          {(value) =>
+            part === '' ? (
+              <>
+                {value.description !== null && (
+                  <details>
+                    <summary>About the project</summary>
+                    <Markdown text={value.description} />
+                  </details>
+                )}
+                <Board projectId={id} agents={agents} changed={changed} onChange={onChange} />
+              </>
+            ) : part === 'conversation' ? (
+              <Conversation projectId={id} agents={agents} />
+            ) : part === 'results' ? (
+              <Results projectId={id} changed={changed} />
+            ) : part === 'team' ? (
+              <Team data={team} />
+            ) : part === 'settings' && value.role ? (
+              <Membership project={value} />
+            ) : part === 'settings' ? (
+              <Settings
+                project={value}
+                onChange={() => {
+                  project.again()
+                  team.again()
+                }}
+              />
+            ) : (
+              <section class="panel">
+                <Empty title="There is no such part of a project" />
+              </section>
+            )
+          }
+        </Loaded>
+        {taskId && (
+          <TaskDrawer
+            key={taskId}
+            id={taskId}
+            agents={agents}
+            onChange={onChange}
+            onClose={() => setQuery({ task: undefined })}
+          />
+        )}
+        {isSharing && project.value && <Share project={project.value} onClose={() => setSharing(false)} />}
+      </Role.Provider>
     </Page>
   )
 }

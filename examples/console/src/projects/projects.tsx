@@ -9,6 +9,7 @@ import { useFigures } from './project-figures.js'
 import type { Project } from './project-form.js'
 import { ProjectForm, teamName } from './project-form.js'
 import { ProjectPage } from './project.js'
+import { SharedWithYou } from './shared-with-you.js'
 import { WaitingForYou } from './waiting-for-you.js'
 
 /** The colour of a project, beside its name. */
@@ -29,11 +30,12 @@ function Description({ text }: { text: string }) {
 const columnsOf = (figures: ReadonlyMap<string, Figures>): Column<Project>[] => [
   {
     name: 'Name',
-    cell: ({ id, name, color, description, team_type }) => (
+    cell: ({ id, name, color, description, team_type, role }) => (
       <>
         <div class="named">
           <Dot color={color} />
           <a href={linkTo(`/projects/${id}`)}>{name}</a>
+          {role && <span class="badge">{role}</span>}
         </div>
         {description === null ? (
           <div class="small muted">{teamName(team_type)}</div>
@@ -91,6 +93,7 @@ function ProjectList() {
         </button>
       }
     >
+      <SharedWithYou onAccept={pages.again} />
       <WaitingForYou projects={pages} />
       <section class="panel project-list" aria-label="Projects">
         <PagedTable

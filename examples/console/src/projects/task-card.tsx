@@ -1,6 +1,7 @@
 import './task-card.css'
 import { Ago, Icon, icons, linkTo, route } from '@turnpike/ui'
 import { MoveMenu } from './move-menu.js'
+import { useMayEdit } from './role.js'
 import { Avatar } from './task-avatar.js'
 import type { Agent, Task, TaskStatus } from './tasks.js'
 import { agentOf } from './tasks.js'
@@ -24,22 +25,24 @@ export interface CardActions {
   isMoving: (id: string) => boolean
 }
 
-/** Selects a task. It is no tab stop: the X key of the card does the same. */
-export const Pick = ({ task, selected, select }: { task: Task } & CardActions) => (
-  <input
-    type="checkbox"
-    class="pick"
-    tabIndex={-1}
-    aria-label={`Select “${task.title}”`}
-    checked={selected.has(task.id)}
-    onChange={() => select(task.id)}
-  />
-)
+/** Selects a task; nothing for readers. It is no tab stop: the X key of the card does the same. */
+export const Pick = ({ task, selected, select }: { task: Task } & CardActions) =>
+  useMayEdit() && (
+    <input
+      type="checkbox"
+      class="pick"
+      tabIndex={-1}
+      aria-label={`Select “${task.title}”`}
+      checked={selected.has(task.id)}
+      onChange={() => select(task.id)}
+    />
+  )
 
 /** A task on the board. All of it opens the task; its title is the tab stop. @param isTaken whether it is being moved by hand */
 export function TaskCard({ task, isTaken, ...actions }: { task: Task; isTaken: boolean } & CardActions) {
   const { agents, selected, move, isMoving } = actions
   const agent = agentOf(task, agents)
+  const mayEdit = useMayEdit()
   return (
     <article class={`card ${selected.has(task.id) ? 'selected' : ''} ${isTaken ? 'taken' : ''}`} data-task={task.id}>
       <Pick task={task} {...actions} />
@@ -49,7 +52,7 @@ export function TaskCard({ task, isTaken, ...actions }: { task: Task; isTaken: b
         href={taskLink(task.id)}
         draggable={false}
         title={task.title}
-        aria-keyshortcuts="Space X M"
+        aria-keyshortcuts={mayEdit ? 'Space X M' : undefined}
       >
         {task.title}
       </a>
@@ -57,9 +60,9 @@ export function TaskCard({ task, isTaken, ...actions }: { task: Task; isTaken: b
         <Avatar name={agent} />
         <span class="card-agent">{agent ?? 'Nobody'}</span>
         {task.requires_user_approval && task.status !== 'done' && (
-          <span class="approval" title="Needs your approval">
+          <span class="approval" title={mayEdit ? 'Needs your approval' : 'Needs approval'}>
             <Icon icon={icons.Approval} size={14} />
-            <span class="visually-hidden">needs your approval</span>
+            <span class="visually-hidden">needs {mayEdit && 'your '}approval</span>
           </span>
         )}
         <span class="number nowrap">

@@ -6,6 +6,7 @@ import { AgentRun, isRunHere } from './agent-run.js'
 import { Approval } from './approval.js'
 import { MoveMenu } from './move-menu.js'
 import { Revisions } from './revisions.js'
+import { useMayEdit } from './role.js'
 import { Avatar } from './task-avatar.js'
 import { TaskChanged } from './task-changed.js'
 import { useMoves } from './task-moves.js'
@@ -39,6 +40,7 @@ function Watch({ task, onShow }: { task: Task; onShow: () => void }) {
 /** Who works on the task, whether somebody has to approve it, and since when. */
 const About = ({ task, agents }: { task: Task; agents: readonly Agent[] }) => {
   const agent = agentOf(task, agents)
+  const mayEdit = useMayEdit()
   const isToApprove = task.requires_user_approval && task.status !== 'done' && task.status !== 'waiting_approval'
   return (
     <p class="about small muted">
@@ -49,7 +51,7 @@ const About = ({ task, agents }: { task: Task; agents: readonly Agent[] }) => {
       {isToApprove && (
         <span>
           <Icon icon={icons.Approval} size={14} />
-          Needs your approval
+          {mayEdit ? 'Needs your approval' : 'Needs approval'}
         </span>
       )}
       <span>

@@ -12,7 +12,7 @@ export const waitingOf = (tasks: readonly Task[]): Task[] =>
 
 /** The task that waits longest: of the same project or, where none does, of another one. */
 async function nextWaiting({ id, project_id }: Task, signal: AbortSignal): Promise<Task | undefined> {
-  const { items } = await turnpike.list('/api/tasks', { query: { status: 'waiting_approval' }, signal })
+  const { items } = await turnpike.list('/api/tasks', { query: { status: 'waiting_approval', role: 'editor' }, signal })
   const waiting = waitingOf(items).filter((task) => task.id !== id)
   return waiting.find((task) => task.project_id === project_id) ?? waiting[0]
 }

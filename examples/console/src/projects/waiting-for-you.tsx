@@ -10,7 +10,7 @@ const NAMED = 5
 /** What waits for the user in all projects, the oldest first, with links; nothing where nothing waits. */
 export function WaitingForYou({ projects }: { projects: Pages<Project> }) {
   const waiting = useData(
-    (signal) => turnpike.list('/api/tasks', { query: { status: 'waiting_approval' }, signal }),
+    (signal) => turnpike.list('/api/tasks', { query: { status: 'waiting_approval', role: 'editor' }, signal }),
     [],
   )
   const names = new Map(projects.value?.items.map(({ id, name }) => [id, name]))

@@ -485,6 +485,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/account/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The projects that others share with the caller, who has not accepted yet, newest first.
+         * @description For whoever is signed in.
+         */
+        get: operations["members.shares"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/users": {
         parameters: {
             query?: never;
@@ -833,7 +853,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's projects, newest first.
+         * The caller's projects and those that are shared with the caller, newest first.
          * @description For whoever is signed in.
          */
         get: operations["projects.list"];
@@ -875,6 +895,70 @@ export interface paths {
          * @description For whoever is signed in.
          */
         patch: operations["projects.update"];
+        trace?: never;
+    };
+    "/api/projects/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whom a project is shared with: all for its owner, only themselves for members.
+         * @description For whoever is signed in.
+         */
+        get: operations["members.list"];
+        /**
+         * Shares a project with whoever has an e-mail, now or later, once they accept; or changes the role of a member.
+         * @description For whoever is signed in.
+         */
+        put: operations["members.set"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{id}/members/{memberId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Ends what is shared with somebody, by the owner; or leaves a project, or declines it.
+         * @description For whoever is signed in.
+         */
+        delete: operations["members.remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/projects/{id}/members/{memberId}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accepts a project that is shared with the caller.
+         * @description For whoever is signed in.
+         */
+        post: operations["members.accept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/projects/{id}/team": {
@@ -1049,7 +1133,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's tasks, newest first: of a project, or of all.
+         * The tasks of the caller's projects and of those that are shared with the caller, newest first: of one, or of all.
          * @description For whoever is signed in.
          */
         get: operations["tasks.list"];
@@ -1301,6 +1385,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/projects/{id}/conversation/messages/{messageId}/files/{fileId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A file of a message, with the URL of its bytes, for whoever may read the message.
+         * @description For whoever is signed in.
+         */
+        get: operations["conversations.file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/openapi.json": {
         parameters: {
             query?: never;
@@ -1525,10 +1629,34 @@ export interface components {
             color: string;
             description: string | null;
             user_id: string;
+            /** @enum {string} */
+            role?: "reader" | "editor";
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        Member: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            /** @enum {string} */
+            role: "reader" | "editor";
+            accepted: boolean;
+            /** Format: date-time */
+            added_at: string;
+        };
+        Share: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            project_id: string;
+            project_name: string;
+            owner: string;
+            /** @enum {string} */
+            role: "reader" | "editor";
+            /** Format: date-time */
+            added_at: string;
         };
         Task: {
             /** Format: uuid */
@@ -1676,6 +1804,15 @@ export interface components {
             deleted_at: string | null;
             /** Format: date-time */
             created_at: string;
+        };
+        AttachedFile: {
+            /** Format: uuid */
+            id: string;
+            display_name: string;
+            mime_type: string;
+            size_bytes: number;
+            /** Format: uri */
+            url: string;
         };
         NewFile: {
             file: string;
@@ -1907,6 +2044,11 @@ export interface components {
             teamType?: "software-development" | "content-creation" | "research" | "custom";
             color?: string;
             description?: string | null;
+        };
+        NewMember: {
+            email: string;
+            /** @enum {string} */
+            role: "reader" | "editor";
         };
         NewTask: {
             projectId: string;
@@ -3038,6 +3180,38 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    "members.shares": {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    /** @description Where another page follows: its address, with rel="next". */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Share"][];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
     "users.list": {
         parameters: {
             query?: {
@@ -4072,6 +4246,135 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    "members.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"][];
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "members.set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.org",
+                 *       "role": "editor"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewMember"];
+            };
+        };
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            413: components["responses"]["Error413"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "members.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                memberId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "members.accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                memberId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
     "projects.team": {
         parameters: {
             query?: never;
@@ -4385,6 +4688,7 @@ export interface operations {
                 projectId?: string;
                 status?: "scheduled" | "running" | "done" | "failed" | "waiting_approval";
                 assignedAgentId?: number;
+                role?: "owner" | "reader" | "editor";
                 limit?: number;
                 after?: string;
             };
@@ -5008,6 +5312,37 @@ export interface operations {
             404: components["responses"]["Error404"];
             412: components["responses"]["Error412"];
             416: components["responses"]["Error416"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "conversations.file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                messageId: string;
+                fileId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttachedFile"];
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             500: components["responses"]["Error500"];
             503: components["responses"]["Error503"];

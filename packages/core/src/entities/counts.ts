@@ -51,9 +51,9 @@ export async function counting(
     uncounted = {},
     entry,
   }: {
-    limits?: Record<string, number | null | undefined>
+    limits?: Record<string, number | null | undefined> | undefined
     uncounted?: Record<string, () => Promise<number>>
-    entry?: Entry<Counts> | null
+    entry?: Entry<Counts> | null | undefined
   } = {},
 ): Promise<Required<Pick<Commit, 'check' | 'sum'>>> {
   const read = entry === undefined ? await kv.get<Counts>(key) : entry

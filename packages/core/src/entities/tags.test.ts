@@ -123,8 +123,27 @@ describe('a session', () => {
   })
 })
 
+describe('a record of a member of a project', () => {
+  it('counts for the project and what is in it, where the member is an editor', async () => {
+    const { kv, marked, another, clock, ada } = await setUp()
+    const share = (members: { user_id?: string; role: string }[]) =>
+      kv.commit({ set: [{ key: ['project', ada.project], value: { id: ada.project, user_id: 'ada', members } }] })
+    const tags = { user_id: 'bob', task_id: ada.task, conversation_id: ada.conversation }
+    const all = { project_id: ada.project, in_session: false, in_conversation: true, in_task: true, in_project: true }
+    await share([{ role: 'editor' }, { user_id: 'bob', role: 'editor' }])
+    expect(await marked(tags)).toEqual(all)
+    expect(await marked({ ...tags, project_id: ada.project })).toEqual(all)
+    expect(await marked({ ...tags, user_id: 'eve' })).toEqual(none)
+    await share([{ user_id: 'bob', role: 'reader' }])
+    expect(await marked(tags, another())).toEqual(none)
+    // Where it was read before, four seconds later.
+    clock.now += 4_000
+    expect(await marked(tags)).toEqual(none)
+  })
+})
+
 describe('the look-up', () => {
-  it('reads nothing without tags, and all that is missing at once', async () => {
+  it('reads nothing without tags, and all that is missing at once, then the projects of what is of others', async () => {
     const { attribute, read, ada, bob } = await setUp()
     expect(attribute(usageRecord())).toBeUndefined()
     expect(read).toEqual([])
@@ -135,7 +154,7 @@ describe('the look-up', () => {
     read.length = 0
     // What is missing may be created at any moment.
     await attribute(usageRecord({ ...tags, task_id: bob.task }))
-    expect(read).toEqual([[['session', MISSING], keys.task]])
+    expect(read).toEqual([[['session', MISSING], keys.task], [['project', bob.project]]])
     read.length = 0
     expect(attribute(usageRecord({ ...tags, session_id: '' }))).toBeUndefined()
     expect(read).toEqual([])

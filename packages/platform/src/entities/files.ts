@@ -5,7 +5,7 @@ import type { LooseBytes } from './file-space.js'
 import { addSpace, looseKey, uploadEntry } from './file-space.js'
 import type { Page, Paging } from './pages.js'
 import { newestOfIndex } from './pages.js'
-import { idOf } from './projects.js'
+import { idOf } from './project-access.js'
 
 /** The fields of a file that can be changed. */
 export type FileFields = {

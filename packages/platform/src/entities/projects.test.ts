@@ -4,9 +4,10 @@ import { totalsOf, uuidv7 } from '@turnpike/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { verifyPlatform } from '../verify.js'
 import { addMessages, clearConversation, lastMessages } from './conversations.js'
-import { createProject, deleteProject, listProjects, updateProject } from './projects.js'
+import { createProject, deleteProject, updateProject } from './projects.js'
 import { reserveSpace } from './file-space.js'
 import { finishPurges } from './purges.js'
+import { listProjects } from './shared-projects.js'
 import { createTask, listRevisions, taskUpdates } from './tasks.js'
 
 const START = Date.UTC(2026, 0, 2)

@@ -1,20 +1,14 @@
 import type { Act, Commit, Entry, Key, KV } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
-import { audit, countEntries, counting, growth, isUuid, ownedKey, repeated, uuidv7 } from '@turnpike/core/internal'
-import { forbidden, notFound } from '../errors.js'
+import { audit, countEntries, counting, growth, ownedKey, repeated, uuidv7 } from '@turnpike/core/internal'
 import { Project, viewOf } from '../schemas.js'
-import type { Page, Paging } from './pages.js'
-import { newestOfIndex } from './pages.js'
+import { ofMembers, slotsKey } from './member-entries.js'
+import type { StoredProject } from './project-access.js'
+import { projectFor, projectKey, roleIn } from './project-access.js'
 import { finishPurge, purgeOf } from './purges.js'
 
 /** The fields of a project that can be given and changed. */
 export type ProjectFields = Pick<Project, 'name' | 'team_type' | 'color' | 'description'>
-
-/** A project as stored under `project/<id>`. What belongs to it is stored below `in-project/<id>`, and deleted with it. */
-export type StoredProject = Project & {
-  /** The agent slots of its owner that it takes: as many as its team had agents when it got that team. */
-  agents: number
-}
 
 /** How many projects, agents and bytes a user may have; null = any number. */
 export type ProjectLimits = {
@@ -30,12 +24,14 @@ export type TaskLimits = {
   bytes: number
 }
 
-export const projectView = viewOf(Project)
+const view = viewOf(Project)
+/** A project as a user sees it who has a role in it. */
+export function projectView(project: StoredProject, userId: string): Project {
+  const role = roleIn(project, userId)
+  return view({ ...project, role: role === 'owner' ? undefined : role })
+}
 
-const projectKey = (id: string): Key => ['project', id]
 const listedKey = ({ user_id, id }: Pick<Project, 'user_id' | 'id'>): Key => ['user-projects', user_id, id]
-/** The counter of the projects and agents of a user, which every change of a project writes. */
-const slotsKey = (userId: string): Key => ['project-slots', userId]
 
 /** The key of something that belongs to a project. */
 export const inProject = (id: string, ...path: string[]): Key => ['in-project', id, ...path]
@@ -46,14 +42,14 @@ export const tasksKey = (id: string): Key => inProject(id, 'task-count')
 /** What of a project has a version: its tasks with their results, and its conversation. */
 export type Versioned = 'tasks' | 'conversation'
 /** The counter of the changes of a part of a project. Its version is that of the part. */
-const changesKey = ({ user_id, id }: Pick<Project, 'user_id' | 'id'>, of: Versioned): Key => [
+export const changesKey = ({ user_id, id }: Pick<Project, 'user_id' | 'id'>, of: Versioned): Key => [
   'project-changes',
   user_id,
   id,
   of,
 ]
 /** The counter of the changes of all tasks of a user. */
-const userChangesKey = (userId: string): Key => ['user-changes', userId, 'tasks']
+export const userChangesKey = (userId: string): Key => ['user-changes', userId, 'tasks']
 const ONE_CHANGE = { changes: 1 }
 /** What a commit that changes a part of a project adds. */
 const changeOf = (project: Pick<Project, 'user_id' | 'id'>, of: Versioned): NonNullable<Commit['sum']> => [
@@ -80,49 +76,9 @@ export async function countTask(
   return joined([ofProject, ofUser])
 }
 
-/** An id from a path or a body as ids are stored, in lower case; null where it cannot be one. */
-export const idOf = (text: string): string | null => (isUuid(text) ? text.toLowerCase() : null)
-
 /** The time of a change, as an ISO 8601 timestamp: later than `before`, even where the clock is not, so that each change can be told from the last. */
 export const timeAfter = (before: string, now: number): string =>
   new Date(Math.max(now, Date.parse(before) + 1)).toISOString()
-
-/**
- * A project of a user, with its version.
- * @param foreign the status for somebody else's; default 404, as where there is none
- * @throws ApiError 404, or 403 for somebody else's if `foreign` is 403
- */
-export async function ownProject(
-  kv: KV,
-  userId: string,
-  id: string,
-  foreign: 403 | 404 = 404,
-): Promise<Entry<StoredProject>> {
-  const known = idOf(id)
-  return ofOwner(userId, known === null ? null : await kv.get<StoredProject>(projectKey(known)), 'project', foreign)
-}
-
-/** The entry of a project if it is the user's. @param what what was asked for: the project, or something in it. @throws as {@link ownProject} */
-export function ofOwner(
-  userId: string,
-  project: Entry<StoredProject> | null,
-  what: string,
-  foreign: 403 | 404,
-): Entry<StoredProject> {
-  if (project?.value.user_id === userId) return project
-  if (project && foreign === 403) throw forbidden(`This ${what} is somebody else's`)
-  throw notFound(what)
-}
-
-/** The project and another entry in one read. */
-export async function withProject<T>(
-  kv: KV,
-  projectId: string,
-  key: Key,
-): Promise<[Entry<StoredProject> | null, Entry<T> | null]> {
-  const [project, entry] = await kv.getMany<unknown>([projectKey(projectId), key])
-  return [project as Entry<StoredProject> | null, entry as Entry<T> | null]
-}
 
 /**
  * Commits writes of what belongs to a project, as long as the project is as it was read. So nothing is written into one that is deleted.
@@ -137,22 +93,8 @@ export const commitInProject = (
 ): Promise<boolean> =>
   kv.commit({ ...commit, check: [...check, { key, version }], sum: [...sum, ...changeOf(value, of)] })
 
-/** The version of a part of a project of the user, which each change of it replaces; null where the user has no such project, or nothing of that. */
-export async function projectVersion(kv: KV, userId: string, projectId: string, of: Versioned): Promise<string | null> {
-  const id = idOf(projectId)
-  return id === null ? null : ((await kv.get(changesKey({ user_id: userId, id }, of)))?.version ?? null)
-}
-
-/** The version of the tasks of all projects of a user, which each change of one replaces; null where there was never one. */
-export const tasksVersion = async (kv: KV, userId: string): Promise<string | null> =>
-  (await kv.get(userChangesKey(userId)))?.version ?? null
-
-/** The version of the list of a user's projects, which each change of one replaces; null where there was never one. */
-export const projectsVersion = async (kv: KV, userId: string): Promise<string | null> =>
-  (await kv.get(slotsKey(userId)))?.version ?? null
-
 /** The checks and additions of several counts, for one commit. */
-const joined = (counts: Required<Pick<Commit, 'check' | 'sum'>>[]): Required<Pick<Commit, 'check' | 'sum'>> => ({
+export const joined = (counts: Required<Pick<Commit, 'check' | 'sum'>>[]): Required<Pick<Commit, 'check' | 'sum'>> => ({
   check: counts.flatMap(({ check }) => check),
   sum: counts.flatMap(({ sum }) => sum),
 })
@@ -179,14 +121,8 @@ export async function createProject(
       ]),
     )
     const stored = await kv.commit({ check, set, sum: [...sum, ...changeOf(project, 'tasks')] })
-    return stored ? projectView(project) : undefined
+    return stored ? projectView(project, userId) : undefined
   })
-}
-
-/** The projects of a user, newest first. */
-export async function listProjects(kv: KV, userId: string, paging: Paging = {}): Promise<Page<Project>> {
-  const { items, next } = await newestOfIndex<StoredProject>(kv, ['user-projects', userId], projectKey, paging)
-  return { items: items.map(projectView), next }
 }
 
 /**
@@ -202,9 +138,12 @@ export async function updateProject(
   { agents, limits, now }: { agents?: number; limits: ProjectLimits; now: number },
 ): Promise<Project> {
   return repeated(`data ${userId}`, async () => {
-    const [before, entry] = await Promise.all([ownProject(kv, userId, id, 403), kv.get<Counts>(ownedKey(userId))])
+    const [before, entry] = await Promise.all([
+      projectFor(kv, userId, id, { least: 'owner', foreign: 403 }),
+      kv.get<Counts>(ownedKey(userId)),
+    ])
     const { key, value, version } = before
-    if (Object.keys(fields).length === 0) return projectView(value)
+    if (Object.keys(fields).length === 0) return projectView(value, userId)
     const updated_at = timeAfter(value.updated_at, now)
     const project = { ...value, ...fields, agents: agents ?? value.agents, updated_at }
     const set = [{ key, value: project }]
@@ -213,7 +152,9 @@ export async function updateProject(
       await counting(kv, ownedKey(userId), growth(set, [before]), { limits: { bytes: limits.bytes }, entry }),
       await counting(kv, slotsKey(userId), slots, { limits: { agents: limits.agents } }),
     ])
-    return (await kv.commit({ check: [{ key, version }, ...check], set, sum })) ? projectView(project) : undefined
+    return (await kv.commit({ check: [{ key, version }, ...check], set, sum }))
+      ? projectView(project, userId)
+      : undefined
   })
 }
 
@@ -224,18 +165,24 @@ export async function updateProject(
  */
 export async function deleteProject(kv: KV, userId: string, id: string, act: Act = {}): Promise<void> {
   for (;;) {
-    const project = await ownProject(kv, userId, id, 403)
+    const project = await projectFor(kv, userId, id, { least: 'owner', foreign: 403 })
     const { key, value, version } = project
     const purge = purgeOf(value.id, { user_id: userId, prefix: inProject(value.id) })
     const tasks = await kv.get<{ tasks: number }>(tasksKey(value.id))
     const index = { key: listedKey(value), value: true }
-    const { check, sum } = await counting(kv, ownedKey(userId), {
-      ...(tasks && { tasks: -tasks.value.tasks }),
-      ...growth([], [project, index]),
-    })
+    const members = await ofMembers(kv, value)
+    const gone = growth([], [project, index, ...members.entries])
+    const owned = await counting(kv, ownedKey(userId), { ...(tasks && { tasks: -tasks.value.tasks }), ...gone })
+    const { check, sum } = joined([owned, ...members.counts])
     const deleted = await kv.commit({
       check: [{ key, version }, { key: tasksKey(value.id), version: tasks?.version ?? null }, ...check],
-      del: [key, index.key, changesKey(value, 'tasks'), changesKey(value, 'conversation')],
+      del: [
+        key,
+        index.key,
+        ...members.entries.map(({ key }) => key),
+        changesKey(value, 'tasks'),
+        changesKey(value, 'conversation'),
+      ],
       set: [purge, ...audit('project.delete', value.id, act)],
       sum: [
         { key: slotsKey(userId), add: { projects: -1, agents: -value.agents } },

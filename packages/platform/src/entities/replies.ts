@@ -5,8 +5,9 @@ import { counting, growth, ownedKey, repeated } from '@turnpike/core/internal'
 import { REPLY_LEASE_S } from '../conventions.js'
 import type { ReplyState } from '../schemas.js'
 import type { Conversation, Message, RunningReply } from './conversations.js'
-import { isOpen, messageKey, runningKey } from './conversations.js'
-import { commitInProject, inProject, withProject } from './projects.js'
+import { countWritten, isOpen, messageKey, runningKey } from './conversations.js'
+import { withProject } from './project-access.js'
+import { commitInProject, inProject } from './projects.js'
 
 /** A part of what has come of a reply, as stored in order until the reply ends. Only the last one is written again. */
 export type Part = { text: string; thinking: string }
@@ -14,6 +15,8 @@ export type Part = { text: string; thinking: string }
 /** A reply that this process writes. */
 export interface Writing {
   userId: string
+  /** Of the project. */
+  ownerId: string
   conversation: Conversation
   /** As it was stored when it began: `running`, and without text. */
   reply: Message
@@ -31,19 +34,19 @@ export const leaseFrom = (now: number): number => now + REPLY_LEASE_S * 1_000
 /** Stores a part of a reply. @returns false where that has to be tried again, or the reply has ended */
 export async function writePart(
   kv: KV,
-  { userId, conversation, reply }: Writing,
+  { ownerId, conversation, reply }: Writing,
   n: number,
   part: Part,
 ): Promise<boolean> {
   const [key, messageAt] = [partKey(conversation, reply.id, n), messageKey(conversation, reply.id)]
   const [[project, message], [before, owned]] = await Promise.all([
     withProject<Message>(kv, conversation.project_id, messageAt),
-    kv.getMany<unknown>([key, ownedKey(userId)]),
+    kv.getMany<unknown>([key, ownedKey(ownerId)]),
   ])
   if (!project || message?.value.state !== 'running') return false
   const set = [{ key, value: part }]
   const entry = owned as Entry<Counts> | null
-  const { check, sum } = await counting(kv, ownedKey(userId), growth(set, before ? [before] : []), { entry })
+  const { check, sum } = await counting(kv, ownedKey(ownerId), growth(set, before ? [before] : []), { entry })
   return commitInProject(kv, project, 'conversation', {
     check: [{ key: messageAt, version: message.version }, { key, version: before?.version ?? null }, ...check],
     set,
@@ -100,7 +103,7 @@ export async function endReply(
   await repeated(`reply ${replyId}`, async () => {
     const running = await kv.get<RunningReply>(key)
     if (!running) return {}
-    const { user_id, conversation } = running.value
+    const { conversation } = running.value
     const [[project, before], parts] = await Promise.all([
       withProject<Message>(kv, conversation.project_id, messageKey(conversation, replyId)),
       partsOf(kv, conversation, replyId),
@@ -108,7 +111,7 @@ export async function endReply(
     const message = before && end(before.value, parts, running.value)
     const set = message ? [{ key: before.key, value: message }] : []
     const gone = [...parts, ...(before ? [before] : [])]
-    const { check, sum } = await counting(kv, ownedKey(user_id), { replies: -1, ...growth(set, gone) })
+    const { check, sum } = await countWritten(kv, running.value, { replies: -1, ...growth(set, gone) })
     const commit = {
       check: [
         { key, version: running.version },

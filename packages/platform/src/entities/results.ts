@@ -5,7 +5,8 @@ import type { Result } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import type { StoredTask } from './tasks.js'
 import { inProject } from './projects.js'
-import { listInProject, ownTask, taskKey } from './tasks.js'
+import { listInProject } from './task-lists.js'
+import { taskFor, taskKey } from './tasks.js'
 
 const resultOf = (task: StoredTask): Result | undefined =>
   task.result === undefined || task.output === null
@@ -30,9 +31,9 @@ export async function listResults(kv: KV, userId: string, projectId: string, pag
   return { items: items.flatMap((task) => resultOf(task) ?? []), next }
 }
 
-/** The result of a task of a user. @throws ApiError 404, also where the task has no output */
+/** The result of a task that the user may read. @throws ApiError 404, also where the task has no output */
 export async function getResult(kv: KV, userId: string, id: string): Promise<Result> {
-  const { task } = await ownTask(kv, userId, id)
+  const { task } = await taskFor(kv, userId, id)
   const result = resultOf(task.value)
   if (!result) throw notFound('result')
   return result

@@ -1,5 +1,4 @@
 import type { Commit, Entry, Key, KV, UsageTotals } from '@turnpike/core'
-import type { Counts } from '@turnpike/core/internal'
 import { counting, growth, ownedKey, repeated, uuidv7 } from '@turnpike/core/internal'
 import { batches } from '../batches.js'
 import { NEW_TASK_STATUS } from '../conventions.js'
@@ -7,11 +6,11 @@ import { notFound } from '../errors.js'
 import { Task, TaskRevision, viewOf } from '../schemas.js'
 import type { Page, Paging } from './pages.js'
 import { newestFirst } from './pages.js'
-import type { StoredProject, TaskLimits } from './projects.js'
-import { commitInProject, countTask, idOf, inProject, ofOwner, ownProject, timeAfter, withProject } from './projects.js'
+import type { Needed, StoredProject } from './project-access.js'
+import { idOf, permitted, projectFor, projectNames, withOwned, withProject } from './project-access.js'
+import type { TaskLimits } from './projects.js'
+import { commitInProject, countTask, inProject, timeAfter } from './projects.js'
 import { indexOf } from './task-index.js'
-import type { TaskFilter } from './user-tasks.js'
-import { listUserTasks } from './user-tasks.js'
 
 /** What can be given for a new task. */
 export type NewTask = Pick<Task, 'title' | 'description' | 'assigned_agent_id' | 'requires_user_approval'>
@@ -28,7 +27,7 @@ export type StoredTask = Task & {
   result?: string
 }
 
-/** Whose a task is, as stored under `task/<id>`. */
+/** Whose the project of a task is, as stored under `task/<id>`. */
 type Owner = {
   user_id: string
   project_id: string
@@ -38,15 +37,15 @@ const ownerKey = (id: string): Key => ['task', id]
 export const taskKey = (projectId: string, id: string): Key => inProject(projectId, 'task', id)
 const resultKey = (projectId: string, id: string): Key => inProject(projectId, 'result', id)
 
-const taskView = viewOf(Task)
+export const taskView = viewOf(Task)
 export const revisionView = viewOf(TaskRevision)
 
-/** A task of a user and its project. @throws ApiError 404, or 403 for somebody else's if `foreign` is 403 */
-export async function ownTask(
+/** A task and its project, in which the user has the role that is needed. @throws as {@link permitted}; 404 where there is none */
+export async function taskFor(
   kv: KV,
   userId: string,
   id: string,
-  foreign: 403 | 404 = 404,
+  needed?: Needed,
 ): Promise<{ project: Entry<StoredProject>; task: Entry<StoredTask> }> {
   const known = idOf(id)
   const owner = known === null ? null : await kv.get<Owner>(ownerKey(known))
@@ -54,17 +53,19 @@ export async function ownTask(
   const { project_id } = owner.value
   const [found, task] = await withProject<StoredTask>(kv, project_id, taskKey(project_id, known!))
   // Without its project, a task is about to be deleted.
-  const project = ofOwner(userId, found, 'task', foreign)
+  const project = await permitted(kv, userId, found, 'task', needed)
   if (!task) throw notFound('task')
   return { project, task }
 }
 
 /**
- * The titles of tasks and their projects, in the order of `ids`; null of deleted ones, and the title of those behind 2 MiB of others.
+ * The titles of tasks and their projects, in the order of `ids`; null of deleted ones, and the title of those behind 2 MiB of others, and of those
+ * in projects in which the user has no role.
  * @param onRead given the tasks that were read for it
  */
 export async function taskNames(
   kv: KV,
+  userId: string,
   ids: string[],
   onRead: (tasks: unknown) => Promise<void> | void,
 ): Promise<{ name: string | null; project_id: string | null }[]> {
@@ -72,13 +73,18 @@ export async function taskNames(
   const live = owners.flatMap((owner, i) => (owner ? [taskKey(owner.value.project_id, ids[i]!)] : []))
   const tasks = await kv.getMany<StoredTask>(live, { page: true })
   await onRead(tasks)
-  const names = new Map(tasks.map((task) => [task?.value.id, task?.value.title]))
-  return ids.map((id, i) => ({ name: names.get(id) ?? null, project_id: owners[i]?.value.project_id ?? null }))
+  const titles = new Map(tasks.map((task) => [task?.value.id, task?.value.title]))
+  const projectIds = owners.map((owner) => owner?.value.project_id ?? null)
+  const projects = await projectNames(kv, userId, projectIds)
+  return ids.map((id, i) => ({
+    name: projects[i] === null ? null : (titles.get(id) ?? null),
+    project_id: projectIds[i]!,
+  }))
 }
 
 /**
- * Creates a task in a project of the user, with the status `scheduled`.
- * @throws ApiError 404 where there is no such project, or it is somebody else's; 403 where it would be more than the limits
+ * Creates a task in a project that the user may change, with the status `scheduled`. It counts as its owner's.
+ * @throws ApiError 404 where there is no such project, or the user has no role in it; 403 for readers, and where it would be more than the limits
  */
 export async function createTask(
   kv: KV,
@@ -88,8 +94,8 @@ export async function createTask(
   { limits, now }: { limits: TaskLimits; now: number },
 ): Promise<Task> {
   return repeated(`data ${userId}`, async () => {
-    const project = await ownProject(kv, userId, projectId)
-    const { id: project_id } = project.value
+    const project = await projectFor(kv, userId, projectId, { least: 'editor' })
+    const { id: project_id, user_id } = project.value
     const time = new Date(now).toISOString()
     const task: Task = {
       id: uuidv7(now),
@@ -103,55 +109,18 @@ export async function createTask(
       updated_at: time,
     }
     const set = [
-      { key: ownerKey(task.id), value: { user_id: userId, project_id } },
+      { key: ownerKey(task.id), value: { user_id, project_id } },
       { key: taskKey(project_id, task.id), value: task },
-      indexOf(userId, task),
+      indexOf(user_id, task),
     ]
     const counts = await countTask(kv, project, set, limits)
     return (await commitInProject(kv, project, 'tasks', { set, ...counts })) ? taskView(task) : undefined
   })
 }
 
-/** A task of a user. @throws as {@link ownTask} */
-export const getTask = async (kv: KV, userId: string, id: string, foreign?: 403 | 404): Promise<Task> =>
-  taskView((await ownTask(kv, userId, id, foreign)).task.value)
-
-/** A part of what a project has. It is read at once with the project. @param read gets the id of the project. @throws ApiError 404 */
-export async function listInProject<T>(
-  kv: KV,
-  userId: string,
-  projectId: string,
-  read: (id: string) => Promise<Page<T>>,
-): Promise<Page<T>> {
-  const id = idOf(projectId)
-  if (id === null) throw notFound('project')
-  const [, part] = await Promise.all([ownProject(kv, userId, id), read(id)])
-  return part
-}
-
-/**
- * The tasks of a user, newest first: of a project, or of all.
- * @param onRead as of {@link listUserTasks}
- * @throws ApiError 404 where there is no such project of the user
- */
-export async function listTasks(
-  kv: KV,
-  userId: string,
-  { project_id, ...filter }: TaskFilter,
-  page: Paging,
-  onRead: Parameters<typeof listUserTasks>[4],
-): Promise<Page<Task>> {
-  const isFiltered = Object.values(filter).some((value) => value !== undefined)
-  const { items, next } =
-    project_id === undefined
-      ? await listUserTasks<StoredTask>(kv, userId, filter, page, onRead)
-      : await listInProject(kv, userId, project_id, (id) =>
-          isFiltered
-            ? listUserTasks<StoredTask>(kv, userId, { ...filter, project_id: id }, page, onRead)
-            : newestFirst<StoredTask>(kv, inProject(id, 'task'), page),
-        )
-  return { items: items.map(taskView), next }
-}
+/** A task that the user may read. @throws as {@link taskFor} */
+export const getTask = async (kv: KV, userId: string, id: string): Promise<Task> =>
+  taskView((await taskFor(kv, userId, id)).task.value)
 
 /** The entry of a task in the results of its project. */
 const resultOf = ({ id, project_id, result }: StoredTask): { key: Key; value: string }[] =>
@@ -184,7 +153,7 @@ export type ChangeOfTask = (task: Task) => TaskChange | Promise<TaskChange>
 export interface TaskUpdateOptions {
   /** What a task has used so far, for a revision. */
   used: (taskId: string) => Promise<UsageTotals>
-  /** Bytes of data in all that a user may have. */
+  /** Bytes of data in all that the owner of the project may have. */
   bytes: number
   now: () => number
 }
@@ -195,7 +164,7 @@ const GROWTH = 2 ** 20
 /**
  * Makes changes of a task, each on what the one before has left, by one commit. Those for which there would be more than {@link GROWTH} are left out.
  * @returns the outcome of each
- * @throws ApiError 404, or 403 for somebody else's
+ * @throws ApiError 404, or 403 for somebody else's and for readers
  */
 async function changeTask(
   kv: KV,
@@ -205,13 +174,12 @@ async function changeTask(
   { used, bytes, now }: TaskUpdateOptions,
 ): Promise<PromiseSettledResult<Task>[]> {
   return repeated(`data ${userId}`, async () => {
-    const [{ project, task }, entry] = await Promise.all([
-      ownTask(kv, userId, id, 403),
-      kv.get<Counts>(ownedKey(userId)),
-    ])
+    const reading = taskFor(kv, userId, id, { least: 'editor', foreign: 403 })
+    const { project, task, owned: entry } = await withOwned(kv, userId, reading)
+    const { user_id: owner } = project.value
     const { key, version, value: before } = task
     /** The entries by which a task is found in lists: by its status, and in the results of its project. */
-    const foundBy = (one: StoredTask) => [indexOf(userId, one), ...resultOf(one)]
+    const foundBy = (one: StoredTask) => [indexOf(owner, one), ...resultOf(one)]
     const outcomes: PromiseSettledResult<Task>[] = []
     const revisions: NonNullable<Commit['set']> = []
     let current = before
@@ -228,7 +196,7 @@ async function changeTask(
             [{ key, value: otherFields(current, value) }, ...foundBy(current)],
           )
           if (outcomes.length > 0 && more + grown.bytes > GROWTH) break
-          counts = await counting(kv, ownedKey(userId), { bytes: more + grown.bytes }, { limits: { bytes }, entry })
+          counts = await counting(kv, ownedKey(owner), { bytes: more + grown.bytes }, { limits: { bytes }, entry })
           more += grown.bytes
           revisions.push(...revision)
           current = value
@@ -249,8 +217,8 @@ async function changeTask(
 }
 
 /**
- * Changes of tasks of a user. Each is applied, after those before; those that come while the same task is being changed are made by one commit.
- * @returns a function, which throws ApiError 404, 403 for somebody else's or where it would be more than `bytes`, and what `change` throws
+ * Changes of tasks by a user. Each is applied, after those before; those that come while the same task is being changed are made by one commit.
+ * @returns a function, which throws ApiError 404, 403 for somebody else's, for readers or where it would be more than `bytes`, and what `change` throws
  */
 export function taskUpdates(
   kv: KV,
@@ -269,10 +237,10 @@ export function taskUpdates(
 export const revisionsOf = (kv: KV, { id, project_id }: StoredTask, page: Paging): Promise<Page<StoredRevision>> =>
   newestFirst<StoredRevision>(kv, inProject(project_id, 'revision', id), page)
 
-/** The revisions of a task of a user. @throws as {@link ownTask} */
+/** The revisions of a task that the user may read. @throws as {@link taskFor} */
 export const listRevisions = async (
   kv: KV,
   userId: string,
   id: string,
   page: Paging = {},
-): Promise<Page<StoredRevision>> => revisionsOf(kv, (await ownTask(kv, userId, id)).task.value, page)
+): Promise<Page<StoredRevision>> => revisionsOf(kv, (await taskFor(kv, userId, id)).task.value, page)

@@ -30,7 +30,7 @@ async function withTasks(): Promise<{ kv: KV; lists: () => number }> {
 
 const read = async (kv: KV, filter: TaskFilter, page: { limit: number; after?: string | undefined }) => {
   let entries = 0
-  const { items, next } = await listUserTasks(kv, 'ada', filter, page, (count) => void (entries += count))
+  const { items, next } = await listUserTasks(kv, [{ userId: 'ada' }], filter, page, (count) => void (entries += count))
   return { ids: items.map(({ id }) => id), next, entries }
 }
 

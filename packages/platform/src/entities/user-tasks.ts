@@ -1,4 +1,4 @@
-/** The tasks of all projects of a user, by their status. @module */
+/** The tasks of all projects of users, by their status. @module */
 import type { KV } from '@turnpike/core'
 import { MAX_PAGE_SIZE, nextTurn, PAGE_SIZE, pageBelow } from '@turnpike/core/internal'
 import type { Task } from '../schemas.js'
@@ -11,24 +11,31 @@ import type { Indexed } from './task-index.js'
 export interface TaskFilter {
   status?: TaskStatus | undefined
   assigned_agent_id?: number | undefined
-  project_id?: string | undefined
+}
+
+/** Whose tasks a list has. */
+export interface TasksOf {
+  userId: string
+  /** The ids of their projects; absent = all of the user. */
+  projects?: ReadonlySet<string>
 }
 
 /**
- * The tasks of a user, newest first.
+ * The tasks of users, newest first.
  * @param onRead given how many entries of the index were read for it
  * @throws ApiError 400 for an `after` that is no id
  */
 export async function listUserTasks<T extends Task>(
   kv: KV,
-  userId: string,
-  { status, assigned_agent_id, project_id }: TaskFilter,
+  of: readonly TasksOf[],
+  { status, assigned_agent_id }: TaskFilter,
   { after: first, limit = PAGE_SIZE }: Paging,
   onRead: (entries: number) => Promise<void> | void,
 ): Promise<Page<T>> {
   const statuses = status === undefined ? TaskStatus.options : [status]
-  const isWanted = ({ value }: { value: Indexed }): boolean =>
-    (project_id === undefined || value.project_id === project_id) &&
+  const lists = of.flatMap((one) => statuses.map((status) => ({ ...one, status })))
+  const isWanted = ({ projects, value }: Pick<TasksOf, 'projects'> & { value: Indexed }): boolean =>
+    (projects === undefined || projects.has(value.project_id)) &&
     (assigned_agent_id === undefined || value.assigned_agent_id === assigned_agent_id)
 
   // More each time that none is wanted: else a page of one would take as many reads as there are tasks.
@@ -36,10 +43,12 @@ export async function listUserTasks<T extends Task>(
   let entries = 0
   for (let after = first; ;) {
     const pages = await Promise.all(
-      statuses.map((one) => pageBelow<Indexed>(kv, ['user-tasks', userId, one], { after, limit: size, reverse: true })),
+      lists.map(({ userId, status }) =>
+        pageBelow<Indexed>(kv, ['user-tasks', userId, status], { after, limit: size, reverse: true }),
+      ),
     )
     const ids = pages
-      .flatMap(({ items }) => items.map(({ key, value }) => ({ id: key.at(-1)!, value })))
+      .flatMap(({ items }, i) => items.map(({ key, value }) => ({ id: key.at(-1)!, value, ...lists[i]! })))
       .toSorted((a, b) => (a.id < b.id ? 1 : -1))
     entries += ids.length
     const read = ids.slice(0, size)

@@ -2,7 +2,7 @@ import type { ContentPart, Memory } from '@turnpike/core'
 import { invalid, toBase64 } from '@turnpike/core/internal'
 import { ATTACHED } from '../conventions.js'
 import type { StoredFile } from '../entities/files.js'
-import { found } from '../errors.js'
+import { notFound } from '../errors.js'
 import { utf8Check } from '../files/file-types.js'
 import type { Attachment } from '../schemas.js'
 import type { FileOperations } from './files.js'
@@ -34,11 +34,8 @@ const left = (name: string, why: string): ContentPart => ({ type: 'text', text: 
 
 /** What can be done with the files that are attached to messages. @param files undefined where users have none */
 export function attachments(files: FileOperations | undefined) {
-  /** A file of the user that may be sent; null where there is none, as in the trash, or held back. */
-  const ownFile = async (userId: string, id: string): Promise<StoredFile | null> => {
-    const file = files && (await files.served(id)).file
-    return file?.user_id === userId ? file : null
-  }
+  /** A file that is attached already: whoever may read its message may read it. Null where it is gone, as in the trash, or held back. */
+  const served = async (id: string): Promise<StoredFile | null> => (files ? (await files.served(id)).file : null)
   const read = async (file: StoredFile): Promise<Uint8Array> => {
     const bytes = new Uint8Array(file.size_bytes)
     let at = 0
@@ -67,14 +64,15 @@ export function attachments(files: FileOperations | undefined) {
 
   return {
     /**
-     * The files that a message is to have.
+     * The files of the user that a message is to have.
      * @throws ApiError 404 for one that is not there, 400 for what models do not read, and for more than {@link ATTACHED}
      */
     async of(userId: string, ids: readonly string[]): Promise<Attachment[]> {
       const fits = attachedSize()
       const attached: Attachment[] = []
       for (const id of ids) {
-        const file = found('file', await ownFile(userId, id))
+        const file = await served(id)
+        if (file?.user_id !== userId) throw notFound('file')
         const { display_name, mime_type, size_bytes } = file
         if (!fits(file)) throw invalid(`${display_name} is too large to be attached`, { field: 'attachments' })
         if (!kindOf(file) && !(await isText(file)))
@@ -89,7 +87,6 @@ export function attachments(files: FileOperations | undefined) {
      * @param memory what their bytes are taken from
      */
     async sent<Role>(
-      userId: string,
       messages: readonly { role: Role; text: string; attachments?: Attachment[] | undefined }[],
       memory: Memory | undefined,
     ): Promise<{ role: Role; content: string | ContentPart[] }[]> {
@@ -98,7 +95,7 @@ export function attachments(files: FileOperations | undefined) {
       for (const { role, text, attachments = [] } of messages.toReversed()) {
         const parts: ContentPart[] = []
         for (const { id, display_name } of attachments) {
-          const file = await ownFile(userId, id)
+          const file = await served(id)
           if (!file) parts.push(left(display_name, 'is not there any more'))
           else if (!fits(file)) parts.push(left(display_name, 'is left out, since too much is attached'))
           else {

@@ -49,7 +49,7 @@ export const conversationClear = (conversations: ConversationOperations) =>
     summary: 'Removes all messages of the conversation of a project.',
     access: 'user',
     params: IdParams,
-    errors: [404],
+    errors: [403, 404],
     run: (caller, { params: { id } }) => conversations.clear(caller!.user.id, id),
   })
 
@@ -77,7 +77,7 @@ export const conversationStop = (conversations: ConversationOperations) =>
     access: 'user',
     params: MessageParams,
     output: Message,
-    errors: [404],
+    errors: [403, 404],
     run: (caller, { params: { id, messageId } }) => conversations.stop(caller!.user.id, id, messageId),
   })
 

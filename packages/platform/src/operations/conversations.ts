@@ -12,7 +12,7 @@ import {
   messageKey,
 } from '../entities/conversations.js'
 import type { Page, Paging as PagingInput } from '../entities/pages.js'
-import { idOf } from '../entities/projects.js'
+import { idOf } from '../entities/project-access.js'
 import type { Writing } from '../entities/replies.js'
 import { endAbandonedReplies, leaseFrom, messageNow, stopReply } from '../entities/replies.js'
 import { found, noModel, notFound } from '../errors.js'
@@ -80,7 +80,7 @@ export function conversationOperations(
     const last = items.findLastIndex(({ id, role }) => (message ? id === message.id : role === 'user'))
     if (last === -1) throw message ? notFound('conversation') : invalid('There is no message of the user to reply to')
     const asked = items.slice(0, last + 1).filter(({ text }) => text !== '')
-    const messages = await attached.sent(request.user.id, asked, memory)
+    const messages = await attached.sent(asked, memory)
     const models = agents.flatMap(({ model }) => model ?? []).slice(0, 1)
     return { ...request, conversation_id: conversation.id, models, messages }
   }
@@ -167,9 +167,16 @@ export function conversationOperations(
     /** A message of a conversation, with what has come of a reply that is being written. @throws ApiError 404 */
     message: async (userId: string, projectId: string, id: string) =>
       messageOf(await getConversation(kv, userId, projectId, now()), id),
-    /** Removes all messages. @throws ApiError 404 */
+    /** A file of a message, whosever it is, and what its signed URLs are bound to. @throws ApiError 404, also where the file is in the trash, or held back */
+    async file(userId: string, projectId: string, messageId: string, fileId: string) {
+      const { attachments = [] } = await messageOf(await getConversation(kv, userId, projectId, now()), messageId)
+      if (!files || attachments.every(({ id }) => id !== idOf(fileId))) throw notFound('file')
+      const { file, urlState } = await files.served(fileId)
+      return { file: found('file', file), urlState }
+    },
+    /** Removes all messages. @throws ApiError 404, 403 for readers */
     clear: (userId: string, projectId: string) => clearConversation(kv, userId, projectId, now()),
-    /** Stores a message. @throws ApiError 404, 403 where the plan has no space for its data, 400 for files that cannot be attached */
+    /** Stores a message. @throws ApiError 404, 403 for readers, and where the plan of the owner has no space for its data, 400 for files that cannot be attached */
     async send(userId: string, projectId: string, { role = 'user', ...message }: NewText) {
       if (role !== 'user' && message.attachments) throw invalid('Only a message of the user has files')
       const added = [{ role, ...(await withFiles(userId, message)) }]
@@ -179,7 +186,7 @@ export function conversationOperations(
     /**
      * Asks the responder for a reply to the last message of the user, after it has stored this message if one is given. Resolves with the first
      * chunk of the reply, which then goes on by itself: until it is whole, {@link stop} or a limit ends it, or its conversation is gone.
-     * @throws ApiError 429 where the user asks for too much, 403 where there is no space for data, 400 for files that cannot be attached, 404 or 503 without a responder: nothing is stored
+     * @throws ApiError 429 where the user asks for too much, 403 for readers, and where there is no space for data, 400 for files that cannot be attached, 404 or 503 without a responder: nothing is stored
      * then; 400 where there is nothing to reply to, 409 where it was stopped, and what the responder throws: the message stays stored then
      */
     async reply(user: User, projectId: string, { message: asked, memory }: NewReply = {}): Promise<Replying> {
@@ -197,16 +204,16 @@ export function conversationOperations(
       const [reply, message] = [messages.at(-1)!, messages.at(-2)]
       const begin = async (signal: AbortSignal) =>
         responder(await requestOf({ user, project, conversation, message, reply, signal, memory }))
-      const chunks = write(begin, { userId: user.id, conversation, reply })
+      const chunks = write(begin, { userId: user.id, ownerId: project.user_id, conversation, reply })
       return { message, reply, chunks: begunWith(await chunks.next(), chunks) }
     },
     /**
      * Stops a reply, in whatever process it is written: there within two seconds. What came of it stays, and is paid for.
      * @returns the message, which may still be `running` where another process writes it
-     * @throws ApiError 404
+     * @throws ApiError 404, 403 for readers
      */
     async stop(userId: string, projectId: string, id: string) {
-      const conversation = await getConversation(kv, userId, projectId, now())
+      const conversation = await getConversation(kv, userId, projectId, now(), { least: 'editor' })
       const { state, id: known } = await messageOf(conversation, id)
       if (state === 'running') {
         await stopReply(kv, conversation, known)

@@ -1,5 +1,5 @@
 import type { Act, Key, KV } from '@turnpike/core'
-import { ApiError, entriesOf } from '@turnpike/core'
+import { ApiError, entriesOf, getUser } from '@turnpike/core'
 import {
   beginErasure,
   endErasure,
@@ -12,6 +12,7 @@ import {
 } from '@turnpike/core/internal'
 import { ERASURE_S } from '../conventions.js'
 import { eraseIdentities } from '../entities/identities.js'
+import { eraseMember, eraseShares } from '../entities/members.js'
 import { deleteProject } from '../entities/projects.js'
 import { finishPurges } from '../entities/purges.js'
 import type { Parts } from '../parts.js'
@@ -60,6 +61,7 @@ export function erasureOperations(
     await tokens.revokeAll(userId)
     await eraseKeys(kv, keys, userId)
     await files?.removeAll(userId)
+    await eraseMember(kv, userId)
     await removeProjects(kv, userId)
     await eraseSessions(kv, userId)
     await eraseBelow(kv, leftOf(userId))
@@ -76,6 +78,9 @@ export function erasureOperations(
      * @throws ApiError 400 for a user who is not deleted
      */
     async erase(id: string, act: Act = {}): Promise<boolean> {
+      const user = await getUser(kv, id, { deleted: true })
+      // The e-mail is not known any more once it has begun; who is deleted accepts nothing.
+      if (user?.email && user.deleted_at !== null) await eraseShares(kv, user.email)
       if (!(await beginErasure(kv, id, { now: now(), ...act }))) return false
       await removeAll(id)
       return true

@@ -1,52 +1,21 @@
-import type { User } from '@turnpike/core'
 import { ONE_LINE } from '@turnpike/core/internal'
-import type { Call, FileStream } from '@turnpike/http'
+import type { FileStream } from '@turnpike/http'
 import { jsonArray, Paging, route } from '@turnpike/http'
 import * as v from 'valibot'
 import { FILE_LIMIT, FILE_NAME_BYTES, FILE_URL_S } from '../conventions.js'
-import type { StoredFile } from '../entities/files.js'
-import { urlStateOf } from '../entities/files.js'
 import { displayNameOf } from '../files/file-names.js'
-import type { FileSigner } from '../files/file-urls.js'
 import { fileSigner } from '../files/file-urls.js'
 import type { FilesOptions } from '../files/options.js'
 import type { PlatformRoute } from '../operation.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { Flag, IdParams, UserFile } from '../schemas.js'
+import { attachedFile, attachedFilePath } from './attached-file.js'
+import type { ConversationOperations } from './conversations.js'
 import { filesContent } from './file-content.js'
+import type { FileRouteParts } from './file-view.js'
+import { fileView } from './file-view.js'
 import type { FileOperations } from './files.js'
-
-/** What the routes of files work on. */
-export interface FileRouteParts {
-  files: FileOperations
-  signer: FileSigner
-  options: FilesOptions
-}
-
-/** The URL of a file's bytes (spec.md, UserFile: "CDN URL for public files, signed URL for private files"). */
-async function urlOf(file: StoredFile, owner: User, call: Call, { signer, options }: FileRouteParts): Promise<string> {
-  const { id, is_public, storage_key, display_name: filename, deleted_at, held } = file
-  const { blobs, baseUrl, publicBase, directUrls, urlSeconds: expiresIn = FILE_URL_S } = options
-  const own = `${baseUrl ?? call.origin()}/api/user-files`
-  if (is_public) return `${publicBase ?? own}/${id}/content`
-  // The store itself would give the bytes of a file in the trash or held back.
-  if (directUrls && blobs.signedUrl && deleted_at === null && !held)
-    return (await blobs.signedUrl(storage_key, { expiresIn, filename })).href
-  return `${own}/${id}/content?${await signer.sign(id, urlStateOf(file, owner))}`
-}
-
-/** The public form of a file. */
-async function fileView(
-  file: StoredFile,
-  owner: User,
-  call: Call,
-  parts: FileRouteParts,
-): Promise<v.InferOutput<typeof UserFile>> {
-  const { id, display_name, mime_type, size_bytes, is_public, storage_key, deleted_at, created_at } = file
-  const url = await urlOf(file, owner, call, parts)
-  return { id, display_name, mime_type, size_bytes, is_public, url, storage_key, deleted_at, created_at }
-}
 
 const utf8 = new TextEncoder()
 
@@ -187,6 +156,7 @@ const filesRestore = (parts: FileRouteParts) =>
 /** The routes of files. */
 export function fileRoutes(
   files: FileOperations,
+  conversations: ConversationOperations,
   { kv, now }: Pick<Parts, 'kv' | 'now'>,
   options: FilesOptions,
 ): PlatformRoute[] {
@@ -206,5 +176,6 @@ export function fileRoutes(
     route('DELETE', '/api/user-files/{id}', filesRemove(parts), { ...ours, status: 204 }),
     route('POST', '/api/user-files/{id}/restore', filesRestore(parts), ours),
     route('GET', '/api/user-files/{id}/content', filesContent(parts), ours),
+    route('GET', attachedFilePath, attachedFile(parts, conversations), ours),
   ]
 }

@@ -3,28 +3,22 @@ import * as v from 'valibot'
 import { jsonArray, Paging } from '@turnpike/http'
 import { NEW_PROJECT } from '../conventions.js'
 import type { Paging as PagingInput } from '../entities/pages.js'
+import type { Needed } from '../entities/project-access.js'
+import { projectFor } from '../entities/project-access.js'
 import type { ProjectFields, Versioned } from '../entities/projects.js'
-import {
-  createProject,
-  deleteProject,
-  listProjects,
-  ownProject,
-  projectsVersion,
-  projectVersion,
-  projectView,
-  updateProject,
-} from '../entities/projects.js'
+import { createProject, deleteProject, projectView, updateProject } from '../entities/projects.js'
 import { finishPurges } from '../entities/purges.js'
+import { listProjects, projectsVersion, projectVersion } from '../entities/shared-projects.js'
 import { defined, present } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { IdParams, Name, Project, TeamType, Text } from '../schemas.js'
 import type { BalanceOperations } from './balances.js'
 
-/** What users can do with their projects, without HTTP. Each is of the user whose id is given. */
+/** What users can do with projects, without HTTP: each as far as the user may whose id is given. */
 export function projectOperations({ kv, teams, dataBytes, logged, now }: Parts, { limits }: BalanceOperations) {
-  const get = async (userId: string, id: string, foreign?: 403 | 404) =>
-    projectView((await ownProject(kv, userId, id, foreign)).value)
+  const get = async (userId: string, id: string, needed?: Needed) =>
+    projectView((await projectFor(kv, userId, id, needed)).value, userId)
 
   const most = async (userId: string) => ({ ...(await limits(userId)), bytes: dataBytes })
 
@@ -36,21 +30,21 @@ export function projectOperations({ kv, teams, dataBytes, logged, now }: Parts, 
       const fields = { name, team_type, color, description }
       return createProject(kv, userId, fields, { agents: agents.length, limits: await most(userId), now: now() })
     },
-    /** The projects of a user, newest first. */
+    /** The projects of a user and those that are shared with the user, newest first. */
     list: (userId: string, page?: PagingInput) => listProjects(kv, userId, page),
     /** The version of that list; null where it never had one. */
     listVersion: (userId: string) => projectsVersion(kv, userId),
-    /** @param foreign the status of the error for somebody else's; default 404. @throws ApiError 404 where there is none */
+    /** @throws ApiError 404 where there is none; as `needed` says where the user may not */
     get,
-    /** The version of a part of a project; null where the user has no such project, or nothing of that. */
+    /** The version of a part of a project; null where the user has no role in such a project, or there is nothing of that. */
     version: (userId: string, id: string, of: Versioned) => projectVersion(kv, userId, id, of),
-    /** Changes the given fields. @throws ApiError 404, 403 for somebody else's, 403 where the plan has no agents for another team, or no space for its data */
+    /** Changes the given fields. @throws ApiError 404, 403 for others than the owner, 403 where the plan has no agents for another team, or no space for its data */
     async update(userId: string, id: string, fields: Partial<ProjectFields>) {
       const { team_type } = fields
       const agents = team_type && { agents: (await teams.team(team_type)).agents.length }
       return updateProject(kv, userId, id, fields, { ...agents, limits: await most(userId), now: now() })
     },
-    /** Deletes a project with all that belongs to it. @throws ApiError 404, 403 for somebody else's */
+    /** Deletes a project with all that belongs to it. @throws ApiError 404, 403 for others than the owner */
     async remove(userId: string, id: string, { by, ...act }: Act = {}): Promise<void> {
       const remove = (by?: string): Promise<void> => deleteProject(kv, userId, id, { now: now(), ...act, by })
       await (by === undefined ? remove() : logged('project.delete', userId, remove))
@@ -88,7 +82,7 @@ const aliases = { team_type: 'teamType' }
 export const projectsList = (projects: ProjectOperations) =>
   operation({
     id: 'projects.list',
-    summary: "The caller's projects, newest first.",
+    summary: "The caller's projects and those that are shared with the caller, newest first.",
     access: 'user',
     query: Paging,
     output: v.array(Project),
@@ -136,7 +130,7 @@ export const projectsUpdate = (projects: ProjectOperations) =>
     example: { color: '#0a6b60' },
     output: Project,
     errors: [403, 404],
-    permit: async (caller, { id }) => void (await projects.get(caller!.user.id, id, 403)),
+    permit: async (caller, { id }) => void (await projects.get(caller!.user.id, id, { least: 'owner', foreign: 403 })),
     run: (caller, { params: { id }, body: { name, teamType, color, description } }) =>
       projects.update(caller!.user.id, id, defined({ name, team_type: teamType, color, description })),
   })

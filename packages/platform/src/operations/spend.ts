@@ -2,8 +2,8 @@ import type { UsageTotals } from '@turnpike/core'
 import { charactersOf } from '../characters.js'
 import { SPEND_REVISIONS } from '../conventions.js'
 import { getConversation } from '../entities/conversations.js'
-import { ownProject } from '../entities/projects.js'
-import { ownTask, revisionsOf } from '../entities/tasks.js'
+import { projectFor } from '../entities/project-access.js'
+import { revisionsOf, taskFor } from '../entities/tasks.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
 import { IdParams } from '../schemas.js'
@@ -11,13 +11,13 @@ import { none, sum, usageView } from '../usage.js'
 import { Spend, TaskSpend } from '../usage-schemas.js'
 
 /**
- * What projects, tasks and conversations have used: the sums of the usage records of their owner that name them by X-Project-ID, X-Task-ID and
+ * What projects, tasks and conversations have used: the sums of the usage records of their owner and editors that name them by X-Project-ID, X-Task-ID and
  * X-Conversation-ID.
  */
 export const spendOperations = ({ kv, ledger, countRead, now }: Parts) => ({
   /** @throws ApiError 404 */
   project: async (userId: string, id: string): Promise<UsageTotals> =>
-    ledger.totals('project', (await ownProject(kv, userId, id)).value.id),
+    ledger.totals('project', (await projectFor(kv, userId, id)).value.id),
   /** Of the conversation of a project. @throws ApiError 404 */
   conversation: async (userId: string, projectId: string): Promise<UsageTotals> =>
     ledger.totals('conversation', (await getConversation(kv, userId, projectId, now())).id),
@@ -26,7 +26,7 @@ export const spendOperations = ({ kv, ledger, countRead, now }: Parts) => ({
    * @throws ApiError 404
    */
   async task(userId: string, id: string) {
-    const { task } = await ownTask(kv, userId, id)
+    const { task } = await taskFor(kv, userId, id)
     const { items } = await revisionsOf(kv, task.value, { limit: SPEND_REVISIONS })
     await countRead(userId, charactersOf([task.value, items]))
     const total = await ledger.totals('task', task.value.id)

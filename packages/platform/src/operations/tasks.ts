@@ -3,15 +3,16 @@ import * as v from 'valibot'
 import { charactersOf } from '../characters.js'
 import { ENTRY_CHARACTERS } from '../conventions.js'
 import type { Paging as PagingInput } from '../entities/pages.js'
-import { tasksVersion } from '../entities/projects.js'
+import type { Needed } from '../entities/project-access.js'
+import { tasksVersion } from '../entities/shared-projects.js'
+import { listTasks } from '../entities/task-lists.js'
 import type { NewTask as TaskInput, TaskChange } from '../entities/tasks.js'
-import { createTask, getTask, listRevisions, listTasks, ownTask, revisionView, taskUpdates } from '../entities/tasks.js'
-import type { TaskFilter } from '../entities/user-tasks.js'
+import { createTask, getTask, listRevisions, revisionView, taskFor, taskUpdates } from '../entities/tasks.js'
 import { forbidden } from '../errors.js'
 import { defined } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
-import { IdParams, Name, Task, TaskRevision, TaskState, TaskStatus, Text } from '../schemas.js'
+import { IdParams, Name, ProjectRole, Task, TaskRevision, TaskState, TaskStatus, Text } from '../schemas.js'
 import type { ProjectOperations } from './projects.js'
 
 /**
@@ -28,7 +29,7 @@ export type TaskPolicy = (move: {
 /** What users can do with the tasks of their projects, without HTTP. */
 export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: bytes, countRead, now }: Parts) {
   const updated = taskUpdates(kv, { used: (id) => ledger.totals('task', id), bytes, now })
-  /** @throws ApiError 404, 403 for somebody else's task, where the policy refuses it, or where the plan has no space for its data */
+  /** @throws ApiError 404, 403 for somebody else's task and for readers, where the policy refuses it, or where the plan has no space for its data */
   const update = (userId: string, id: string, change: (task: Task) => TaskChange) =>
     updated(userId, id, async (task) => {
       const changes = change(task)
@@ -38,7 +39,7 @@ export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: 
     })
 
   return {
-    /** @throws ApiError 404 where there is no such project of the user, 403 where the plan has no more tasks, or no space for its data */
+    /** @throws ApiError 404 where the user has no role in such a project, 403 for readers, and where the plan of the owner has no more tasks, or no space for its data */
     create: (userId: string, projectId: string, { title, ...rest }: Pick<TaskInput, 'title'> & Partial<TaskInput>) => {
       const { description = null, assigned_agent_id = null, requires_user_approval = false } = rest
       const fields = { title, description, assigned_agent_id, requires_user_approval }
@@ -47,16 +48,16 @@ export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: 
         now: now(),
       })
     },
-    /** The tasks of a user, newest first: of a project, or of all. @throws ApiError 404 where there is no such project of the user */
-    list: (userId: string, filter: TaskFilter = {}, page: PagingInput = {}) =>
+    /** The tasks that a user may read, newest first: of a project, or of all. @throws ApiError 404 where the user has no role in the project */
+    list: (userId: string, filter: Parameters<typeof listTasks>[2] = {}, page: PagingInput = {}) =>
       listTasks(kv, userId, filter, page, (entries) => countRead(userId, entries * ENTRY_CHARACTERS)),
     /** The version of the tasks of all projects; null where there was never one. */
     version: (userId: string) => tasksVersion(kv, userId),
     /** @throws ApiError 404 */
     get: (userId: string, id: string) => getTask(kv, userId, id),
-    /** @param foreign the status of the error for somebody else's; default 404. @throws ApiError 404 where there is none */
-    async state(userId: string, given: string, foreign?: 403 | 404) {
-      const { task } = await ownTask(kv, userId, given, foreign)
+    /** @throws ApiError 404 where there is none; as `needed` says where the user may not */
+    async state(userId: string, given: string, needed?: Needed) {
+      const { task } = await taskFor(kv, userId, given, needed)
       await countRead(userId, charactersOf(task.value))
       const { id, status, updated_at } = task.value
       return { id, status, updated_at }
@@ -129,23 +130,26 @@ const tagOf = ({ updated_at }: { updated_at: string }): string => `"${updated_at
 export const tasksList = (tasks: TaskOperations, projects: ProjectOperations) =>
   operation({
     id: 'tasks.list',
-    summary: "The caller's tasks, newest first: of a project, or of all.",
+    summary:
+      "The tasks of the caller's projects and of those that are shared with the caller, newest first: of one, or of all.",
     access: 'user',
     // A filter with another name must not be taken for none.
     query: v.strictObject({
       projectId: v.optional(v.string()),
       status: v.optional(TaskStatus),
       assignedAgentId: v.optional(whole(0, Number.MAX_SAFE_INTEGER)),
+      /** Of projects in which the caller has this role at least; default `reader`: all. */
+      role: v.optional(ProjectRole),
       ...Paging.entries,
     }),
     output: v.array(Task),
-    errors: [404],
+    errors: [403, 404],
     answerHeaders: ['Link'],
     version: (caller, { query: { projectId } }) =>
       projectId === undefined ? tasks.version(caller!.user.id) : projects.version(caller!.user.id, projectId, 'tasks'),
     run(caller, { query }, call) {
-      const { projectId: project_id, status, assignedAgentId: assigned_agent_id } = query
-      const filter = { project_id, status, assigned_agent_id }
+      const { projectId: project_id, status, assignedAgentId: assigned_agent_id, role } = query
+      const filter = { project_id, status, assigned_agent_id, role }
       return jsonArray(query, call, (page) => tasks.list(caller!.user.id, filter, page))
     },
   })
@@ -182,7 +186,7 @@ export const tasksUpdate = (tasks: TaskOperations) =>
     errors: [403, 404, 412],
     headers: ['If-Match'],
     answerHeaders: ['ETag'],
-    permit: async (caller, { id }) => void (await tasks.state(caller!.user.id, id, 403)),
+    permit: async (caller, { id }) => void (await tasks.state(caller!.user.id, id, { least: 'editor', foreign: 403 })),
     async run(caller, { params: { id }, body: { status, output, draft_output, review_comments } }, call) {
       const changed = await tasks.update(caller!.user.id, id, (task) => {
         requireMatch(call.header('if-match'), tagOf(task))

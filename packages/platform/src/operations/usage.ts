@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { charactersOf } from '../characters.js'
 import { ENTRY_CHARACTERS, USAGE_HOURS, USAGE_PERIOD_HOURS, USAGE_ROWS, USAGE_SERIES } from '../conventions.js'
 import { conversationNames } from '../entities/conversations.js'
+import { projectNames } from '../entities/project-access.js'
 import { taskNames } from '../entities/tasks.js'
 import { operation } from '../operation.js'
 import type { Parts } from '../parts.js'
@@ -82,8 +83,9 @@ export function usageOperations({ kv, keys, ledger, countRead, now }: Parts) {
     ids: string[],
   ): Promise<{ name: string | null; project_id?: string | null }[]> {
     if (by === 'model') return ids.map(() => ({ name: null }))
-    if (by === 'task') return taskNames(kv, ids, (tasks) => countRead(userId, charactersOf(tasks)))
-    if (by === 'conversation') return conversationNames(kv, ids)
+    if (by === 'task') return taskNames(kv, userId, ids, (tasks) => countRead(userId, charactersOf(tasks)))
+    if (by === 'conversation') return conversationNames(kv, userId, ids)
+    if (by === 'project') return (await projectNames(kv, userId, ids)).map((name) => ({ name }))
     return (await namesOf(kv, by, ids)).map(({ name }) => ({ name }))
   }
 
