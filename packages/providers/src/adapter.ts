@@ -61,6 +61,8 @@ export interface StreamDecoder<Item> {
   end(): Item[]
   /** After an error: the items decoded before it in the same read. */
   rest(): Item[]
+  /** About how many characters it keeps, such as the arguments of calls, which are checked at their end. Absent = none. */
+  kept?(): number
 }
 
 /** The decoder of one chat stream. */

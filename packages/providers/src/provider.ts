@@ -178,7 +178,8 @@ export function createProvider(options: ProviderOptions): ChatProvider {
       throw notStreamed()
     }
     const decoder = chat.stream(request)
-    const { events, putBack } = decodeStream(response.body, decoder, provider, limits?.event ?? EVENT_LIMIT)
+    const most = limits?.event ?? EVENT_LIMIT
+    const { events, putBack } = decodeStream(response.body, decoder, provider, most, call.memory)
     try {
       let first = await events.next()
       while (first.value?.length === 0) first = await events.next()

@@ -31,6 +31,9 @@ export const finishOf = (given: FinishReason, called: boolean): FinishReason => 
 /** Most characters of the JSON of what each chunk repeats: the id, the model and the time of the answer. */
 const HEAD_LENGTH = 2048
 
+/** Characters that a call or a choice is reckoned with, besides those in it. */
+const ENTRY = 64
+
 /** The code of an error in a tool call. A caller can ask a model for one, so it must not count against the provider's health. */
 const BROKEN_CALL = 'broken_tool_call'
 
@@ -91,6 +94,10 @@ export interface ChunkBuilder {
   finish(choice: number, reason: FinishReason | UpstreamError, extra?: object): void
   /** Sets the usage, replacing any earlier report. */
   report(usage: Usage): void
+  /** Counts what the decoder keeps of the stream itself. @param characters default those of an entry */
+  keep(characters?: number): void
+  /** Characters that are kept, by the builder as well. */
+  kept(): number
   /** The choices added since the last call. */
   take(): ChunkChoice[]
   /** The remaining choices, with the finish reason of each. @throws UpstreamError that of a choice, or `truncated` if one has no finish reason */
@@ -102,6 +109,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
   const choices = new Map<number, Choice>()
   let head: ChunkHead | undefined
   const added: ChunkChoice[] = []
+  let kept = 0
   let usage: Usage | undefined
 
   const begin = ({ id, created, model = '', ...rest }: Partial<ChunkHead>): ChunkHead => {
@@ -121,6 +129,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
   /** Completes the first delta of a choice with `role` and `content`. */
   const first = (index: number, delta: ChatDelta): ChatDelta => {
     choices.set(index, { tools: [], called: false })
+    kept += ENTRY
     const whole: ChatDelta = { role: 'assistant', content: null, ...delta }
     whole.role = 'assistant'
     whole.content ??= whole.tool_calls ? null : ''
@@ -148,6 +157,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     const fragment = textOf(given)
     if (fragment === '') return
     choices.get(index)!.tools[tool]!.arguments += fragment
+    kept += fragment.length
     added.push({
       index,
       delta: { tool_calls: [{ index: tool, function: { arguments: fragment } }] },
@@ -169,12 +179,14 @@ export function chunkBuilder(provider: string): ChunkBuilder {
       const call: ToolCallDelta = { index: position, id, type: 'function', function: { name, arguments: '' }, ...extra }
       relay({ index, delta: { tool_calls: [call] }, finish_reason: null })
       choices.get(index)!.tools.push({ arguments: '' })
+      kept += ENTRY
       return position
     },
     custom(index, call, extra) {
       const position = choices.get(index)?.tools.length ?? 0
       addDelta(index, { tool_calls: [{ ...call, index: position }] }, extra)
       choices.get(index)!.tools.push(undefined)
+      kept += ENTRY
       return position
     },
     toolArguments: addArguments,
@@ -189,6 +201,10 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     report(reported) {
       usage = reported
     },
+    keep(characters = ENTRY) {
+      kept += characters
+    },
+    kept: () => kept,
     take,
     end() {
       for (const { finish } of choices.values()) if (typeof finish?.reason === 'object') throw finish.reason

@@ -77,6 +77,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       const thought: Thought = { type, thinking: '', signature: '' }
       const add = (fragment: string): void => {
         thought.thinking += fragment
+        builder.keep(fragment.length)
         think(fragment)
       }
       blocks.set(index, { takes: 'thinking_delta', add, thought })
@@ -93,14 +94,21 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       blocks.set(index, { takes: given ? '' : 'input_json_delta', add, bare: !given })
       if (given) add(JSON.stringify(input))
     } else blocks.delete(index)
+    builder.keep()
     // A redacted thought is whole in its start event.
-    if (isSigned(block)) thoughts.add(block)
+    if (isSigned(block)) {
+      thoughts.add(block)
+      builder.keep(JSON.stringify(block).length)
+    }
   }
 
   const onDelta = (index: number, delta: NonNullable<StreamEvent['delta']>): void => {
     const { type, text, thinking, partial_json, signature } = delta
     const block = blocks.get(index)
-    if (type === 'signature_delta' && block?.thought) block.thought.signature += signature ?? ''
+    if (type === 'signature_delta' && block?.thought && signature) {
+      block.thought.signature += signature
+      builder.keep(signature.length)
+    }
     const fragment = text ?? thinking ?? partial_json
     if (!fragment || !block || block.takes !== type) return
     block.bare = false
@@ -190,5 +198,6 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     usage: builder.usage,
     end: builder.end,
     rest: builder.take,
+    kept: builder.kept,
   }
 }

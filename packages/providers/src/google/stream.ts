@@ -79,7 +79,11 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       state.open = { id, name, signature: part.thoughtSignature, args: args ?? emptyArguments() }
     }
     if (!state.open) return
-    for (const argument of partialArgs ?? []) addArgument(state.open.args, argument)
+    for (const argument of partialArgs ?? []) {
+      addArgument(state.open.args, argument)
+      builder.keep()
+      builder.keep(argument.stringValue?.length)
+    }
     if (!willContinue) close(index, state)
   }
 
@@ -109,6 +113,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       // One at a time: as arguments, a long list would overflow the stack.
       if (state.extra) for (const one of logprobs.content) state.extra.logprobs.content.push(one)
       else state.extra = { logprobs }
+      for (const _ of logprobs.content) builder.keep()
     }
     for (const part of content?.parts ?? []) onPart(index, state, part)
     if (!finishReason) return
@@ -148,5 +153,6 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       return builder.end()
     },
     rest: builder.take,
+    kept: builder.kept,
   }
 }

@@ -75,6 +75,7 @@ function toolTracker(choice: number, builder: ChunkBuilder) {
     last = { id: undefined, held: '' }
     if (index !== null) byIndex.set(index, last)
     unnamed++
+    builder.keep()
     return last
   }
   const track = (entry: UpstreamToolCall): void => {
@@ -85,7 +86,9 @@ function toolTracker(choice: number, builder: ChunkBuilder) {
     if (!tool || (name && isAnother)) tool = open(index)
     if (tool.ours === undefined) {
       if (id && tool.id === undefined) byId.set((tool.id = id), tool)
-      tool.held += textOf(call.arguments)
+      const held = textOf(call.arguments)
+      tool.held += held
+      builder.keep(held.length)
       if (!name) return
       unnamed--
       tool.name = name
@@ -201,5 +204,6 @@ export function streamDecoder(provider: string, model: string, tagged: ChatOptio
     usage: builder.usage,
     end,
     rest: builder.take,
+    kept: builder.kept,
   }
 }

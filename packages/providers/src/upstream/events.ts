@@ -1,4 +1,5 @@
 import type { OnError, OnResult, Read } from '@turnpike/core/internal'
+import type { Memory } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import { inTurns, Pieces, readerOf } from '@turnpike/core/internal'
 import { createParser } from 'eventsource-parser'
@@ -30,6 +31,9 @@ async function discard(rest: AsyncIterator<Uint8Array>): Promise<void> {
 export const DONE = '[DONE]'
 
 const isWhole = (data: string): boolean => data === DONE || parseJson(data) !== undefined
+
+/** Characters of a stream that may be kept without counting them against the memory of all: most answers have fewer. */
+const UNCOUNTED = 64 * 1024
 
 /** Characters that a line is reckoned with, besides those in it: it costs as much work and memory as so many. */
 const LINE_COST = 64
@@ -90,6 +94,8 @@ function eventParser(limit: number) {
     events,
     /** What is too much, if anything is: the parser must then not be used any more. */
     excess: () => tooMuch,
+    /** Characters of what is incomplete. */
+    size: () => size + bare.length,
     feed(piece: string): void {
       if (piece === '') return
       // Line ends become LF, because the parser would look for the next CR from every line anew.
@@ -138,13 +144,16 @@ function pieceDecoder(): (bytes: Uint8Array) => string {
 /**
  * Decodes a body of server-sent events; the items of one read are yielded together. Not a generator, which would cost more than the rest of a chunk.
  * @returns `events`, and `putBack`, which makes `events` yield a result again
- * @throws UpstreamError `malformed` for an event over `limit` characters or of more than three million values, `truncated` for a broken connection, and errors of the decoder
+ * @param limit most characters of an event, and of what the decoder keeps
+ * @param memory what the characters are taken from that are kept: of events that have not ended, and by the decoder
+ * @throws UpstreamError `malformed` for an event over `limit` characters or of more than three million values, or more that is kept, `truncated` for a broken connection, and errors of the decoder
  */
 export function decodeStream<Item>(
   body: AsyncIterable<Uint8Array>,
   decoder: StreamDecoder<Item>,
   provider: string,
   limit: number,
+  memory?: Memory,
 ): { events: Pieces<Item[]>; putBack(result: IteratorResult<Item[], undefined>): void } {
   const parser = eventParser(limit)
   const decode = pieceDecoder()
@@ -153,6 +162,10 @@ export function decodeStream<Item>(
   /** True until the body has ended or was closed. */
   let open = true
   let ended = false
+  /** Whether more is kept than may be. */
+  let isFull = false
+  /** Characters that were counted. */
+  let counted = UNCOUNTED
   /** Delivers the next result if it is known in advance. */
   let known: Read<Item[]> | undefined
   /** Items from the end of the body, held until the stream is known to be complete. */
@@ -163,7 +176,7 @@ export function decodeStream<Item>(
   const close = (): void => {
     ended = true
     // Such a body is not drained: that would only decompress more of it.
-    if (open) void (parser.excess() ? pieces.return?.() : discard(pieces))
+    if (open) void (parser.excess() || isFull ? pieces.return?.() : discard(pieces))
     open = false
   }
 
@@ -179,14 +192,29 @@ export function decodeStream<Item>(
     }
   }
 
+  /** Counts what is kept. */
+  const count = (): void => {
+    const kept = decoder.kept?.() ?? 0
+    isFull = kept > limit
+    if (isFull) throw tooLarge(provider, `An answer has more than ${limit} characters of arguments and thoughts`)
+    const most = kept + parser.size()
+    if (most <= counted) return
+    memory?.take(most - counted)
+    counted = most
+  }
+
   /** The items of a piece; undefined if it completes no event. */
   const take = (piece: Uint8Array): Item[] | undefined => {
     parser.feed(decode(piece))
     if (parser.excess()) throw tooLarge(provider, `An event ${parser.excess()}`)
-    if (parser.events.length === 0) return undefined
+    if (parser.events.length === 0) {
+      count()
+      return undefined
+    }
     // Emptied and not replaced: V8 may come to allocate new arrays in the old generation, where they keep their events alive.
     const items = decoder.push(parser.events.splice(0))
     if (decoder.done()) close()
+    else count()
     return items
   }
 

@@ -19,7 +19,7 @@ export type Outgoing = Omit<UpstreamRequest, 'body'> &
 export interface UpstreamLimits {
   /** Most bytes of a response that is not an event stream, including streamed speech; default 64 MiB. */
   answer?: number
-  /** Most characters of one server-sent event; default 16 Mi (16,777,216). */
+  /** Most characters of one server-sent event, and of the arguments and thoughts of a stream; default 16 Mi (16,777,216). */
   event?: number
 }
 

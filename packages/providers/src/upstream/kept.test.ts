@@ -1,0 +1,112 @@
+import type { ChatProvider } from '@turnpike/core'
+import { ApiError } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { scriptedUpstream } from '../../../../test/support/upstream.js'
+import { anthropic } from '../anthropic/index.js'
+import { google } from '../google/index.js'
+import { openai } from '../openai/index.js'
+import { toChunks } from '../provider.js'
+
+const { signal } = new AbortController()
+const messages = [{ role: 'user' as const, content: 'Hi' }]
+const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`
+const x = 'x'.repeat(1_000)
+
+const choice = (delta: object, index = 0) => event({ id: 'c', model: 'm', choices: [{ index, delta }] })
+const called = (call: object) => choice({ tool_calls: [{ index: 0, ...call }] })
+const delta = (value: object) => event({ type: 'content_block_delta', index: 0, delta: value })
+const part = (functionCall: object) => event({ candidates: [{ content: { parts: [{ functionCall }] } }] })
+const partialArgs = [{ jsonPath: '$.a', stringValue: x }]
+
+/** What a stream begins with, and goes on with for ever. */
+const streams: [
+  name: string,
+  family: 'openai' | 'anthropic' | 'google',
+  begin: string,
+  piece: (i: number) => string,
+][] = [
+  [
+    'arguments of a call',
+    'openai',
+    called({ id: 'a', function: { name: 'f', arguments: '' } }),
+    () => called({ function: { arguments: x } }),
+  ],
+  ['arguments before the name', 'openai', '', () => called({ function: { arguments: x } })],
+  ['calls', 'openai', '', (i) => called({ index: i, id: `c${i}`, function: { name: 'f', arguments: '' } })],
+  ['choices', 'openai', '', (i) => choice({ content: 'x' }, i)],
+  [
+    'thoughts',
+    'anthropic',
+    event({ type: 'content_block_start', index: 0, content_block: { type: 'thinking' } }),
+    () => delta({ type: 'thinking_delta', thinking: x }),
+  ],
+  [
+    'a signature',
+    'anthropic',
+    event({ type: 'content_block_start', index: 0, content_block: { type: 'thinking' } }),
+    () => delta({ type: 'signature_delta', signature: x }),
+  ],
+  [
+    'redacted thoughts',
+    'anthropic',
+    '',
+    (i) => event({ type: 'content_block_start', index: i, content_block: { type: 'redacted_thinking', data: x } }),
+  ],
+  [
+    'partial arguments',
+    'google',
+    part({ name: 'f', partialArgs, willContinue: true }),
+    () => part({ partialArgs, willContinue: true }),
+  ],
+]
+
+const LIMIT = 200_000
+
+async function read(
+  family: 'openai' | 'anthropic' | 'google',
+  pieces: (string | Uint8Array)[],
+  take = (_: number) => {},
+) {
+  const { transport, state } = scriptedUpstream({ type: 'text/event-stream', body: pieces as Uint8Array[] })
+  const options = { apiKey: 'k', transport, limits: { event: LIMIT } }
+  const provider: ChatProvider = { openai, anthropic, google }[family](options)
+  const all = async () => {
+    const stream = await provider.chat.stream({ model: 'm', messages, stream: true }, { signal, memory: { take } })
+    for await (const _ of toChunks(stream)) void _
+  }
+  return { error: await all().catch((thrown: unknown) => thrown), left: state.left }
+}
+const encoded = (texts: string[]) => texts.map((text) => new TextEncoder().encode(text))
+
+describe('threat 150: what a stream keeps until its end', () => {
+  it.each(streams)('is limited: %s', async (_, family, begin, piece) => {
+    const start = family === 'anthropic' ? event({ type: 'message_start', message: { id: 'm', model: 'm' } }) : ''
+    const pieces = encoded([start + begin + piece(0), ...Array.from({ length: 8_000 }, (_, i) => piece(i + 1))])
+    const taken: number[] = []
+    const { error, left } = await read(family, pieces, (bytes) => void taken.push(bytes))
+    expect(error).toMatchObject({ failure: { kind: 'malformed', code: 'too_large' } })
+    expect(left).toBeGreaterThan(0)
+    // Beyond the first 64 KiB it is taken from the memory that requests share.
+    expect(taken.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(LIMIT / 2)
+  })
+
+  it('does not limit texts, which are passed on', async () => {
+    const pieces = encoded([...Array.from({ length: 1_000 }, () => choice({ content: x })), 'data: [DONE]\n\n'])
+    const taken: number[] = []
+    const { error } = await read('openai', pieces, (bytes) => void taken.push(bytes))
+    expect(error).toMatchObject({ failure: { kind: 'truncated' } })
+    expect(taken).toEqual([])
+  })
+
+  it('counts an event that has not ended', async () => {
+    const taken: number[] = []
+    const refuse = (bytes: number): void => {
+      taken.push(bytes)
+      throw new ApiError(503, 'server_error', 'No memory', { code: 'overloaded' })
+    }
+    const pieces = encoded([choice({ content: 'x' }), `data: {"x":"${'x'.repeat(100_000)}`, x])
+    const { error } = await read('openai', pieces, refuse)
+    expect(error).toMatchObject({ failure: { cause: { status: 503 } } })
+    expect(taken).toHaveLength(1)
+  })
+})
