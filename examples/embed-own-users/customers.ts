@@ -1,4 +1,5 @@
-import { createHash, randomBytes, randomUUID, scryptSync, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
 import { Pool } from 'pg'
 
 /** The application's own database; Turnpike has a table of its own in it. */
@@ -18,7 +19,11 @@ await pool.query(`
   CREATE TABLE IF NOT EXISTS logins (token bytea PRIMARY KEY, customer_id text NOT NULL REFERENCES customers);
 `)
 
-const hash = (password: string, salt: string): string => `${salt}:${scryptSync(password, salt, 32).toString('hex')}`
+const scryptAsync = promisify<string, string, number, Buffer>(scrypt)
+const hash = async (password: string, salt = randomBytes(16).toString('hex')): Promise<string> =>
+  `${salt}:${(await scryptAsync(password, salt, 32)).toString('hex')}`
+/** What an unknown e-mail is compared with, so that it takes as long as a wrong password. */
+const nobodys = await hash(randomUUID())
 const stored = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 /** Null where the e-mail is taken. */
@@ -26,7 +31,7 @@ export async function signUp(email: string, password: string): Promise<Customer 
   const customer: Customer = { id: randomUUID(), email, plan: 'free' }
   const { rowCount } = await pool.query(
     'INSERT INTO customers (id, email, password, plan) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
-    [customer.id, email, hash(password, randomBytes(16).toString('hex')), customer.plan],
+    [customer.id, email, await hash(password), customer.plan],
   )
   return rowCount === 1 ? customer : null
 }
@@ -38,8 +43,9 @@ export async function signIn(email: string, password: string): Promise<string | 
     [email],
   )
   const customer = rows[0]
-  const given = customer && hash(password, customer.password.split(':')[0]!)
-  if (!customer || !timingSafeEqual(Buffer.from(given!), Buffer.from(customer.password))) return null
+  const known = customer?.password ?? nobodys
+  const given = await hash(password, known.split(':')[0]!)
+  if (!timingSafeEqual(Buffer.from(given), Buffer.from(known)) || !customer) return null
   const token = randomBytes(32).toString('base64url')
   await pool.query('INSERT INTO logins (token, customer_id) VALUES ($1, $2)', [stored(token), customer.id])
   return token

@@ -53,6 +53,8 @@ export const NETWORKS = {
 } as const
 /** Not shown: the places of a device, or an address, that signed in before. */
 export const KNOWN_PLACES = 32
+/** Not shown: the places of all attempts together where the host tells no addresses. */
+export const NO_ADDRESS_PLACES = 24
 /**
  * Not shown: what attempts of unknown addresses count as at least, in parts of their `places`, so that whoever tries again in a flood from ever
  * new addresses is not behind all of them: from anywhere, and from the neighbourhood of an address that signed in before.

@@ -224,8 +224,22 @@ const logprobs = (n: number) => ({
   logprobsResult: { chosenCandidates: many(n, () => ({ token: 'a', logProbability: -1 })) },
 })
 
+const usedUp = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+
 /** Streams with `n` of something, one event a read. */
 const streams: Record<string, [family: string, events: (n: number) => object[]]> = {
+  'new fields of usage': ['openai', (n) => many(n, (i) => ({ choices: [], usage: { ...usedUp, [`f${i}`]: i } }))],
+  'new fields of usage of Claude': [
+    'anthropic',
+    (n) => [
+      { type: 'message_start', message: { id: 'm' } },
+      ...many(n, (i) => ({ type: 'message_delta', usage: { [`f${i}`]: i } })),
+    ],
+  ],
+  'new fields of usage of Gemini': [
+    'google',
+    (n) => many(n, (i) => ({ usageMetadata: { promptTokenCount: 1, [`f${i}`]: i } })),
+  ],
   'calls by index': ['openai', (n) => [...many(n, opened), ...many(n, (i) => entry(i))]],
   'calls by id': [
     'openai',

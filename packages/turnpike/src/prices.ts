@@ -10,6 +10,7 @@ import {
   parsePrices,
   priceTable,
 } from '@turnpike/core'
+import { excess, JSON_DEPTH, jsonCount } from '@turnpike/core/internal'
 import { builtInPrices, builtInRows } from '@turnpike/providers'
 
 /** The public price tables, with their URLs and parsers. */
@@ -29,10 +30,24 @@ const tables = {
 /** Time-out for loading a price table, in milliseconds. */
 const LOAD_MS = 30_000
 
+/** Most bytes of a public price table, and most values and fields: the larger one has some 2 MB. */
+const TABLE_BYTES = 16 * 1024 * 1024
+const TABLE_VALUES = 1_000_000
+
 async function load(url: string): Promise<unknown> {
   const response = await fetch(url, { signal: AbortSignal.timeout(LOAD_MS) })
   if (!response.ok) throw new Error(`GET ${url} failed with status ${response.status}`)
-  return response.json()
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of response.body ?? []) {
+    bytes += piece.length
+    if (bytes > TABLE_BYTES) throw new Error(`GET ${url} has more than ${TABLE_BYTES} bytes`)
+    pieces.push(piece)
+  }
+  const text = Buffer.concat(pieces).toString()
+  const tooMuch = excess(text, JSON_DEPTH, jsonCount(TABLE_VALUES, TABLE_VALUES))
+  if (tooMuch) throw new Error(`GET ${url} ${tooMuch}`)
+  return JSON.parse(text)
 }
 
 /** The rows of a file, which may name a model alone, as its upstream does (`llama3.2`, `meta-llama/Llama-3.1-8B`): each is for every provider as well. */

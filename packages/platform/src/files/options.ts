@@ -10,7 +10,7 @@ export type CheckedUpload = Readonly<Omit<StoredFile, 'held' | 'deleted_at'>> & 
 /** What an upload check says: whether a file is accepted, held back until `files.release`, or refused for a reason. */
 export type UploadVerdict = 'accept' | 'hold' | { refuse: string }
 
-/** Checks each upload before it has a record, such as by a virus scanner. An error refuses the upload with 500. */
+/** Checks each upload before it has a record, such as by a virus scanner. It judges bytes: a name may change later. An error refuses the upload with 500. */
 export type UploadCheck = (upload: CheckedUpload) => Promise<UploadVerdict> | UploadVerdict
 
 /** Options of the files of users. */

@@ -12,6 +12,7 @@ import {
   FAILURES_PER_EMAIL,
   KNOWN_PLACES,
   LEAST_LOAD,
+  NO_ADDRESS_PLACES,
   PLAIN_DEVICE_COOKIE,
 } from '../conventions.js'
 import { deviceTokens, isDeviceToken } from './device-tokens.js'
@@ -63,8 +64,12 @@ export function signInAttempts({ kv, masters, failures, baseUrl, now }: AttemptO
             sources: [{ name: `device of ${email}`, places: KNOWN_PLACES }],
           }
       const ofEmail = { name: `sign-in ${email}`, perMinute: perEmail }
-      // Where the host tells no address, all would share one, and anybody could use up its failures.
-      if (head.ip() === '') return { subjects: [ofEmail], sources: [] }
+      // Where the host tells no address, all share one, whose failures are not counted, as anybody could use them up. Known devices come before it.
+      if (head.ip() === '')
+        return {
+          subjects: [ofEmail],
+          sources: [{ name: 'no address', places: NO_ADDRESS_PLACES, least: LEAST_LOAD.unknown }],
+        }
       const networks = networksOf(head.ip())
       const [address, neighbour] = await kv.getMany(await knownKeys(head))
       const least = neighbour ? LEAST_LOAD.neighbour : LEAST_LOAD.unknown

@@ -2,6 +2,7 @@ import type { Usage } from '@turnpike/core'
 import { extend } from '@turnpike/core/internal'
 import { parseJson } from '../upstream/json.js'
 import type { Answer, AnswerPart } from './answer.js'
+import { firstFields } from '../answers/later-usage.js'
 import { hasCounts, toUsage } from './answer.js'
 
 /** Maximum length in characters of an event read by the fast path: longer ones are mostly text, which must be parsed anyway. */
@@ -61,8 +62,8 @@ const endsEarly = /\}(?!\]|,\{)./s
  * a prompt may be too large.
  */
 function joined(earlier: Report | undefined, later: Report): Report {
-  if (!earlier) return later
-  const both = extend(earlier, later)
+  if (!earlier) return firstFields(later)
+  const both = firstFields(extend(earlier, later))
   for (const name in later) if (later[name] === 0 || later[name] === null) both[name] = earlier[name]
   return both
 }
