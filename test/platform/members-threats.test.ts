@@ -170,6 +170,15 @@ worldSuite('members', (world) => {
       for (const { project_id } of made(await ask<Task[]>(bob, 'GET', `tasks${query}`)))
         expect([project.id, own.project.id]).toContain(project_id)
     expect((await ask(bob, 'GET', `tasks?projectId=${ada.projectId}&status=scheduled`)).status).toBe(404)
+    // Nor does the end of a page name what is not there.
+    for (let i = 0; i < 3; i++) await newTask(world(), ada, ada.projectId)
+    for (let query = 'limit=2'; ;) {
+      const { headers } = await world().ask('GET', `/api/tasks?${query}`, { as: bob })
+      const after = /[?&]after=([\w-]+)/.exec(headers.get('link') ?? '')?.[1]
+      if (!after) break
+      expect([task.id, own.task]).toContain(after)
+      query = `limit=2&after=${after}`
+    }
     // What is shared does not lead from there to what is not.
     const other = `projects/${project.id}/conversation/messages/${ada.messageId}`
     for (const path of [other, `${other}/files/${ada.fileId}`]) expect((await ask(bob, 'GET', path)).status).toBe(404)

@@ -178,6 +178,12 @@ worldSuite(
       }
     })
 
+    it('threat 134: an account whose e-mail somebody else has got at the issuer', async () => {
+      const { email } = await world().person()
+      expect(await signInBy(world(), issuer, newcomer(issuer, { email }))).not.toMatchObject(failed('not-allowed'))
+      expect(await signInBy(world(), issuer, newcomer(issuer, { email }))).toMatchObject(failed('not-allowed'))
+    })
+
     it('threat 135: what an issuer answers, in the page or in the log', async () => {
       const { back, cookie } = await onTheWay()
       const code = back.searchParams.get('code')!

@@ -39,6 +39,13 @@ export async function linking(
   }
 }
 
+/** Whether a user has an identity of an issuer. */
+export async function hasIdentityOf(kv: KV, userId: string, issuer: string): Promise<boolean> {
+  for await (const { key } of entriesOf(kv, ofUser(userId)))
+    if ((await kv.get<StoredIdentity>(['identity', key[2]!]))?.value.issuer === issuer) return true
+  return false
+}
+
 /** Removes the identities of a user. */
 export async function eraseIdentities(kv: KV, userId: string): Promise<void> {
   for await (const { key } of entriesOf(kv, ofUser(userId))) await kv.commit({ del: [['identity', key[2]!], key] })

@@ -34,12 +34,10 @@ export interface TasksIn {
 async function tasksOf(kv: KV, userId: string, { project_id, role: least = 'reader' }: TasksIn): Promise<TasksOf[]> {
   if (project_id !== undefined) {
     const { id, user_id } = (await projectFor(kv, userId, project_id, { least })).value
-    return [{ userId: user_id, projects: new Set([id]) }]
+    return [user_id === userId ? { userId, projectId: id } : { sharedProjectId: id }]
   }
-  const ofOwners = new Map<string, Set<string>>()
-  for (const { id, user_id, role } of await sharedProjects(kv, userId))
-    if (isEnough(role, least)) ofOwners.set(user_id, (ofOwners.get(user_id) ?? new Set()).add(id))
-  return [{ userId }, ...[...ofOwners].map(([owner, projects]) => ({ userId: owner, projects }))]
+  const shared = (await sharedProjects(kv, userId)).filter(({ role }) => isEnough(role, least))
+  return [{ userId }, ...shared.map(({ id }) => ({ sharedProjectId: id }))]
 }
 
 /**

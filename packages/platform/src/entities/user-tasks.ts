@@ -1,5 +1,5 @@
 /** The tasks of all projects of users, by their status. @module */
-import type { KV } from '@turnpike/core'
+import type { Key, KV } from '@turnpike/core'
 import { MAX_PAGE_SIZE, nextTurn, PAGE_SIZE, pageBelow } from '@turnpike/core/internal'
 import type { Task } from '../schemas.js'
 import { TaskStatus } from '../schemas.js'
@@ -13,16 +13,12 @@ export interface TaskFilter {
   assigned_agent_id?: number | undefined
 }
 
-/** Whose tasks a list has. */
-export interface TasksOf {
-  userId: string
-  /** The ids of their projects; absent = all of the user. */
-  projects?: ReadonlySet<string>
-}
+/** Whose tasks a list has: those of a user's own projects, or of one of them; or those of a project that somebody else shares. */
+export type TasksOf = { userId: string; projectId?: string } | { sharedProjectId: string }
 
 /**
- * The tasks of users, newest first.
- * @param onRead given how many entries of the index were read for it
+ * The tasks of users, newest first. Nothing is read that the caller may not see, so that no `next` tells of it.
+ * @param onRead given how many entries were read for it, each time that more are read
  * @throws ApiError 400 for an `after` that is no id
  */
 export async function listUserTasks<T extends Task>(
@@ -33,29 +29,31 @@ export async function listUserTasks<T extends Task>(
   onRead: (entries: number) => Promise<void> | void,
 ): Promise<Page<T>> {
   const statuses = status === undefined ? TaskStatus.options : [status]
-  const lists = of.flatMap((one) => statuses.map((status) => ({ ...one, status })))
-  const isWanted = ({ projects, value }: Pick<TasksOf, 'projects'> & { value: Indexed }): boolean =>
-    (projects === undefined || projects.has(value.project_id)) &&
+  const lists = of.flatMap((one): { prefix: Key; projectId: string | undefined }[] =>
+    'userId' in one
+      ? statuses.map((of) => ({ prefix: ['user-tasks', one.userId, of], projectId: one.projectId }))
+      : [{ prefix: inProject(one.sharedProjectId, 'task'), projectId: undefined }],
+  )
+  /** @param value a task itself, or what the index knows of one with a wanted status */
+  const isWanted = ({ projectId, value }: { projectId: string | undefined; value: Indexed & Partial<Task> }): boolean =>
+    (projectId === undefined || value.project_id === projectId) &&
+    (value.status === undefined || statuses.includes(value.status)) &&
     (assigned_agent_id === undefined || value.assigned_agent_id === assigned_agent_id)
 
   // More each time that none is wanted: else a page of one would take as many reads as there are tasks.
   let size = limit
-  let entries = 0
   for (let after = first; ;) {
     const pages = await Promise.all(
-      lists.map(({ userId, status }) =>
-        pageBelow<Indexed>(kv, ['user-tasks', userId, status], { after, limit: size, reverse: true }),
-      ),
+      lists.map(({ prefix }) => pageBelow<Indexed & Partial<Task>>(kv, prefix, { after, limit: size, reverse: true })),
     )
     const ids = pages
       .flatMap(({ items }, i) => items.map(({ key, value }) => ({ id: key.at(-1)!, value, ...lists[i]! })))
       .toSorted((a, b) => (a.id < b.id ? 1 : -1))
-    entries += ids.length
+    await onRead(ids.length)
     const read = ids.slice(0, size)
     const wanted = read.filter(isWanted)
     const isCut = ids.length > size || pages.some(({ next }) => next !== undefined)
     if (wanted.length > 0 || !isCut) {
-      await onRead(entries)
       const found = await kv.getMany<T>(
         wanted.slice(0, limit).map(({ id, value }) => inProject(value.project_id, 'task', id)),
         { page: true },

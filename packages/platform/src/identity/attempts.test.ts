@@ -29,14 +29,14 @@ it('an address is known for 30 days after the last sign-in, for every e-mail', a
   expect(await placesOf('ada')).toMatchObject({ places: 8 })
 })
 
-it('without an address, failures count by the e-mail alone', async () => {
+it('threat 152: without an address, failures count by the e-mail alone, and all attempts share places, after those of known devices', async () => {
   const { attempts, head } = await setUp()
   const unknown = { ...head(), ip: () => '' }
   for (const known of [false, true]) {
     if (known) await attempts.succeeded('ada', unknown)
     expect(await attempts.of('ada', unknown)).toEqual({
       subjects: [{ name: 'sign-in ada', perMinute: 5 }],
-      sources: [],
+      sources: [{ name: 'no address', places: 24, least: 0.7 }],
     })
   }
 })

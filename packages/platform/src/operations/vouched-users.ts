@@ -3,7 +3,7 @@ import { ApiError } from '@turnpike/core'
 import { audit, UserName, userEntry, userIdOf, uuidv7 } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import type { StoredIdentity } from '../entities/identities.js'
-import { findIdentity, linking } from '../entities/identities.js'
+import { findIdentity, hasIdentityOf, linking } from '../entities/identities.js'
 import { invitationOf, openInvitation } from '../entities/invitations.js'
 import { linkByHash } from '../entities/links.js'
 import { passwordKey } from '../identity/stored-passwords.js'
@@ -66,6 +66,8 @@ export function vouchedUsers({ kv, signUp, now }: Parts, { update }: Pick<UserOp
   const link = async (id: string, identity: StoredIdentity): Promise<boolean> => {
     const [user, password] = await Promise.all([userEntry(kv, id), kv.get(passwordKey(id))])
     if (!user || user.value.deleted_at !== null) throw new SignInRefused('not-allowed')
+    // An e-mail that somebody else has got at the issuer since, such as one that was given up.
+    if (await hasIdentityOf(kv, id, identity.issuer)) throw new SignInRefused('not-allowed')
     const { check, set } = await linking(identity)
     const { key, version, value } = user
     const provider = password ? value.provider : identity.provider
@@ -87,8 +89,11 @@ export function vouchedUsers({ kv, signUp, now }: Parts, { update }: Pick<UserOp
     hash: string | undefined,
   ) => {
     const account = await accountOf(provider, person, hash)
-    // It is a deleted user's, or that of the link is somebody else's.
-    if ((await userIdOf(kv, account.email)) !== null) throw new SignInRefused('not-allowed')
+    if ((await userIdOf(kv, account.email)) !== null) {
+      // Another tab was faster, or the e-mail is a deleted user's, or that of the link is somebody else's.
+      if (await findIdentity(kv, identity)) return false
+      throw new SignInRefused('not-allowed')
+    }
     const { check, set: also } = await linking(identity)
     const names = { first_name: nameIn(person.firstName), last_name: nameIn(person.lastName) }
     const { user_id: id } = identity

@@ -94,6 +94,14 @@ export function oidc(options: OidcOptions & { id: string }): SignInProvider {
     return server
   }
 
+  /** A page of the issuer, which browsers are sent to. */
+  const pageOf = (endpoint: string): URL => {
+    const page = new URL(endpoint)
+    if (page.protocol !== 'https:' && !(isPlain && page.protocol === 'http:'))
+      throw new SignInError('A page of the issuer needs https', 'no_https')
+    return page
+  }
+
   /** The claims of the ID token and, where what is needed is not in it, of the endpoint for that. */
   const claimsOf = async (
     server: OAuth.AuthorizationServer,
@@ -115,7 +123,7 @@ export function oidc(options: OidcOptions & { id: string }): SignInProvider {
       const { authorization_endpoint: endpoint } = await metadata()
       if (endpoint === undefined)
         throw new SignInError('The issuer has no authorization_endpoint', 'no_authorization_endpoint')
-      const to = new URL(endpoint)
+      const to = pageOf(endpoint)
       const asked = {
         response_type: 'code',
         client_id: clientId,
@@ -171,7 +179,7 @@ export function oidc(options: OidcOptions & { id: string }): SignInProvider {
       async signOut({ idToken, returnTo }) {
         const { end_session_endpoint: endpoint } = await metadata()
         if (endpoint === undefined) return undefined
-        const to = new URL(endpoint)
+        const to = pageOf(endpoint)
         to.searchParams.set('client_id', clientId)
         to.searchParams.set('post_logout_redirect_uri', returnTo)
         if (idToken !== undefined) to.searchParams.set('id_token_hint', idToken)
