@@ -155,6 +155,7 @@ worldSuite('members', (world) => {
   it('threat 138: a member who reaches the owner’s other projects, or the owner a member’s', async () => {
     const ada = await newOwner(world())
     const project = await newProject(world(), ada)
+    for (let i = 0; i < 3; i++) await newTask(world(), ada, ada.projectId)
     const task = await newTask(world(), ada, project.id)
     const bob = await newMember(world(), ada, project.id, 'editor')
     const own = { project: await newProject(world(), bob), task: '' }
