@@ -47,8 +47,8 @@ export const mutations = [
   {
     name: 'foreign-task-counted',
     file: 'packages/core/src/entities/tags.ts',
-    line: 'entity?.userId === record.user_id && ',
-    broken: 'entity && ',
+    line: 'return entity.userId === record.user_id || editors.includes(record.user_id) ? entity : undefined',
+    broken: 'return editors ? entity : undefined',
     test: 'packages/gateway/src/tags.test.ts',
     red: 'the spend of a project sums the requests',
   },

@@ -13,12 +13,15 @@ export interface TaskFilter {
   assigned_agent_id?: number | undefined
 }
 
+/** Entries that are read before it is told. */
+const TOLD_AFTER = 10_000
+
 /** Whose tasks a list has: those of a user's own projects, or of one of them; or those of a project that somebody else shares. */
 export type TasksOf = { userId: string; projectId?: string } | { sharedProjectId: string }
 
 /**
  * The tasks of users, newest first. Nothing is read that the caller may not see, so that no `next` tells of it.
- * @param onRead given how many entries were read for it, each time that more are read
+ * @param onRead given how many entries were read for it, at the latest after ten thousand
  * @throws ApiError 400 for an `after` that is no id
  */
 export async function listUserTasks<T extends Task>(
@@ -42,6 +45,7 @@ export async function listUserTasks<T extends Task>(
 
   // More each time that none is wanted: else a page of one would take as many reads as there are tasks.
   let size = limit
+  let entries = 0
   for (let after = first; ;) {
     const pages = await Promise.all(
       lists.map(({ prefix }) => pageBelow<Indexed & Partial<Task>>(kv, prefix, { after, limit: size, reverse: true })),
@@ -49,11 +53,12 @@ export async function listUserTasks<T extends Task>(
     const ids = pages
       .flatMap(({ items }, i) => items.map(({ key, value }) => ({ id: key.at(-1)!, value, ...lists[i]! })))
       .toSorted((a, b) => (a.id < b.id ? 1 : -1))
-    await onRead(ids.length)
+    entries += ids.length
     const read = ids.slice(0, size)
     const wanted = read.filter(isWanted)
     const isCut = ids.length > size || pages.some(({ next }) => next !== undefined)
     if (wanted.length > 0 || !isCut) {
+      await onRead(entries)
       const found = await kv.getMany<T>(
         wanted.slice(0, limit).map(({ id, value }) => inProject(value.project_id, 'task', id)),
         { page: true },
@@ -62,6 +67,10 @@ export async function listUserTasks<T extends Task>(
       const items = found.flatMap((entry) => (entry && statuses.includes(entry.value.status) ? [entry.value] : []))
       const last = found.length < wanted.length ? wanted[found.length - 1] : read.at(-1)
       return isCut || found.length < wanted.length ? { items, next: last!.id } : { items }
+    }
+    if (entries >= TOLD_AFTER) {
+      await onRead(entries)
+      entries = 0
     }
     after = read.at(-1)!.id
     size = Math.min(2 * size, MAX_PAGE_SIZE)

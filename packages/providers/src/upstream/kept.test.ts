@@ -65,7 +65,7 @@ const LIMIT = 200_000
 async function read(
   family: 'openai' | 'anthropic' | 'google',
   pieces: (string | Uint8Array)[],
-  take = (_: number) => {},
+  take: (bytes: number) => void = () => {},
 ) {
   const { transport, state } = scriptedUpstream({ type: 'text/event-stream', body: pieces as Uint8Array[] })
   const options = { apiKey: 'k', transport, limits: { event: LIMIT } }
