@@ -56,14 +56,14 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 28_800, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 30_900, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 29_700, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import azure', 30_300, () => bundle('azure', 'providers/azure')],
+  ['providers', 'import anthropic', 29_300, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 31_300, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 30_200, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 30_700, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
-  ['providers', 'import bedrock', 37_300, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
-  ['providers', 'import vertex', 42_100, () => bundle('vertex', 'providers/vertex')],
-  ['providers', 'import preset', 30_300, () => bundle('preset', 'providers/presets')],
+  ['providers', 'import bedrock', 37_800, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import vertex', 42_600, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import preset', 30_800, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 15_500, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
@@ -92,7 +92,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['gateway', 'tarball', 220_000, () => tarball('gateway')],
   ['http', 'tarball', 105_000, () => tarball('http')],
   ['platform', 'tarball', 392_000, () => tarball('platform')],
-  ['providers', 'tarball', 503_000, () => tarball('providers')],
+  ['providers', 'tarball', 506_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
   ['turnpike', 'tarball', 464_000, () => tarball('turnpike')],
 ]
