@@ -184,8 +184,8 @@ describe('threat 15: ReDoS, in the sources', () => {
       'packages/core/src/helpers/scrub.ts',
       'packages/providers/src/refusals/context-length.ts',
       'packages/providers/src/testing/anthropic-blocks.ts',
-      'packages/storage/src/log/envelope.ts',
       'packages/storage/src/blobs/s3-client.ts',
+      'packages/storage/src/log/envelope.ts',
       'packages/turnpike/src/config/schema.ts',
     ])
   })

@@ -116,3 +116,15 @@ it('stay where a table cannot be loaded, with a report', async () => {
   expect(String(onError.mock.calls[0]![0])).toMatch(/failed with status 404$/)
   expect(prices.table().price('openai', 'gpt-4o')).toMatchObject({ input: 2.5 })
 })
+
+it.each([
+  ['many bytes', `{"a":"${'x'.repeat(17 * 1024 * 1024)}"}`, /has more than 16777216 bytes$/],
+  ['many values', `[${'1,'.repeat(1_100_000)}1]`, /has more than 1000000 values$/],
+])('threat 153: stay where a table has too %s', async (_, text, told) => {
+  pages['/large.json'] = text
+  const onError = vi.fn()
+  const prices = await openPrices(`litellm:${url('/large.json')}`, onError)
+  await expect.poll(() => onError).toHaveBeenCalledOnce()
+  expect(String(onError.mock.calls[0]![0])).toMatch(told)
+  expect(prices.table().price('openai', 'gpt-4o')).toMatchObject({ input: 2.5 })
+})
