@@ -125,6 +125,8 @@ worldSuite(
       expect((await end(eve, `/api/account/sign-ins/${id}`)).status).toBe(404)
       // By the path of somebody else, an administrator ends nothing by mistake.
       expect((await end(admin, `/api/users/${eve.id}/sign-ins/${id}`)).status).toBe(404)
+      for (const one of [id, 'x'])
+        expect((await end(admin, `/api/users/${'x'.repeat(2_000)}/sign-ins/${one}`)).status).toBe(404)
       for (const wrong of [unknownId, 'x', `${id}%2Fx`, '%00', '..%2F..', 'x'.repeat(2_000)])
         expect([wrong, (await end(ada, `/api/account/sign-ins/${wrong}`)).status]).toEqual([wrong, 404])
       expect(await statusOf(ada)).toBe(200)

@@ -91,7 +91,7 @@ export function platformRoutes(
           route('DELETE', '/api/account/sign-ins/{id}', signInsEnd(sessions), gone),
           route('GET', '/api/users/{id}/sign-ins', usersSignIns(users, sessions), ours),
           route('DELETE', '/api/users/{id}/sign-ins', usersSignOut(users, sessions), gone),
-          route('DELETE', '/api/users/{id}/sign-ins/{signInId}', usersEndSignIn(sessions), gone),
+          route('DELETE', '/api/users/{id}/sign-ins/{signInId}', usersEndSignIn(users, sessions), gone),
         ]
       : []),
     route('GET', '/api/account', accountGet(users), ours),

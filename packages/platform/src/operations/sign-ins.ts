@@ -66,7 +66,7 @@ export const usersSignOut = (users: UserOperations, sessions: SessionIssuer) =>
   })
 
 /** DELETE /api/users/{id}/sign-ins/{signInId} */
-export const usersEndSignIn = (sessions: SessionIssuer) =>
+export const usersEndSignIn = (users: UserOperations, sessions: SessionIssuer) =>
   operation({
     id: 'users.endSignIn',
     summary: 'Ends one sign-in of a user.',
@@ -74,6 +74,7 @@ export const usersEndSignIn = (sessions: SessionIssuer) =>
     params: v.object({ id: v.string(), signInId: v.string() }),
     errors: [404],
     async run(caller, { params: { id, signInId } }) {
+      found('user', await users.get(id))
       if (!(await sessions.signOutUser(id, { id: signInId, by: caller!.user.id }))) throw notFound('sign-in')
     },
   })
