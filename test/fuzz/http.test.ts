@@ -155,7 +155,8 @@ async function fuzz(
   if (perOperation < 100) return
   const succeeds = (id: string): boolean => [...(seen.get(id)?.keys() ?? [])].some((status) => status < 300)
   // An item of an item, such as an end user of a key, is known to few: only a request that names both finds it. They have tests of their own.
-  const isLikely = ({ path }: { path: string }): boolean => path.split('{').length <= 2
+  // There is no identity provider here.
+  const isLikely = ({ path }: { path: string }): boolean => path.split('{').length <= 2 && !path.includes('{provider}')
   expect(operations.filter((one) => isLikely(one) && !succeeds(one.id)).map(({ id }) => id)).toEqual([])
 }
 
