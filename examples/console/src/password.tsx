@@ -19,9 +19,9 @@ function usePasswords(send: (fields: FormData) => Promise<unknown>) {
   return { key, action }
 }
 
-/** A field for a new password. */
-export const NewPassword = ({ label }: { label: string }) => (
-  <Field label={label} hint="8 characters at least.">
+/** A field for a new password. @param props.optional what there is without one; absent = it is required */
+export const NewPassword = ({ label, optional = '' }: { label: string; optional?: string }) => (
+  <Field label={label} hint={`8 characters at least. ${optional}`.trim()}>
     {(ids) => (
       <input
         {...ids}
@@ -30,7 +30,7 @@ export const NewPassword = ({ label }: { label: string }) => (
         minLength={8}
         maxLength={256}
         autocomplete="new-password"
-        required
+        required={!optional}
       />
     )}
   </Field>

@@ -10,7 +10,7 @@ import {
   parsePrices,
   priceTable,
 } from '@turnpike/core'
-import { excess, JSON_DEPTH, jsonCount } from '@turnpike/core/internal'
+import { excess, JSON_DEPTH, jsonCount, readAtMost } from '@turnpike/core/internal'
 import { builtInPrices, builtInRows } from '@turnpike/providers'
 
 /** The public price tables, with their URLs and parsers. */
@@ -37,14 +37,8 @@ const TABLE_VALUES = 1_000_000
 async function load(url: string): Promise<unknown> {
   const response = await fetch(url, { signal: AbortSignal.timeout(LOAD_MS) })
   if (!response.ok) throw new Error(`GET ${url} failed with status ${response.status}`)
-  const pieces: Uint8Array[] = []
-  let bytes = 0
-  for await (const piece of response.body ?? []) {
-    bytes += piece.length
-    if (bytes > TABLE_BYTES) throw new Error(`GET ${url} has more than ${TABLE_BYTES} bytes`)
-    pieces.push(piece)
-  }
-  const text = Buffer.concat(pieces).toString()
+  const tooLarge = () => new Error(`GET ${url} has more than ${TABLE_BYTES} bytes`)
+  const text = new TextDecoder().decode(await readAtMost(response.body, TABLE_BYTES, tooLarge))
   const tooMuch = excess(text, JSON_DEPTH, jsonCount(TABLE_VALUES, TABLE_VALUES))
   if (tooMuch) throw new Error(`GET ${url} ${tooMuch}`)
   return JSON.parse(text)

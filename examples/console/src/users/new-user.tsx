@@ -1,3 +1,4 @@
+import { NewPassword } from '../password.js'
 import { Dialog, Field, Folded, Form, textOf, useAction } from '@turnpike/ui'
 import { useOptions } from '../entrance/options.js'
 import { turnpike } from '../turnpike.js'
@@ -20,18 +21,7 @@ export function NewUser({ onMade, onClose }: { onMade: (done: string) => void; o
           {(ids) => <input {...ids} name="email" type="email" maxLength={254} required autofocus autocomplete="off" />}
         </Field>
         {options?.passwords !== false && (
-          <Field label="Password" hint="At least 8 characters. Without one, they cannot sign in by password.">
-            {(ids) => (
-              <input
-                {...ids}
-                name="password"
-                type="password"
-                minLength={8}
-                maxLength={256}
-                autocomplete="new-password"
-              />
-            )}
-          </Field>
+          <NewPassword label="Password" optional="Without one, they cannot sign in by password." />
         )}
         <UserFields />
         <Folded summary="Budget and tokens per minute">

@@ -9,3 +9,19 @@ export function concat(pieces: Uint8Array[], size: number): Uint8Array {
   }
   return whole
 }
+
+/** Reads a body of at most `most` bytes, the rest of which is not read. @throws what `tooLarge` makes */
+export async function readAtMost(
+  body: AsyncIterable<Uint8Array> | null,
+  most: number,
+  tooLarge: () => Error,
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body ?? []) {
+    size += piece.length
+    if (size > most) throw tooLarge()
+    pieces.push(piece)
+  }
+  return concat(pieces, size)
+}

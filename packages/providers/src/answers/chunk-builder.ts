@@ -94,8 +94,10 @@ export interface ChunkBuilder {
   finish(choice: number, reason: FinishReason | UpstreamError, extra?: object): void
   /** Sets the usage, replacing any earlier report. */
   report(usage: Usage): void
-  /** Counts what the decoder keeps of the stream itself. @param characters default those of an entry */
-  keep(characters?: number): void
+  /** Counts what the decoder keeps of the stream itself. */
+  keep(characters: number): void
+  /** The same for entries, such as calls. @param count default 1 */
+  keepEntries(count?: number): void
   /** Characters that are kept, by the builder as well. */
   kept(): number
   /** The choices added since the last call. */
@@ -201,8 +203,11 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     report(reported) {
       usage = reported
     },
-    keep(characters = ENTRY) {
+    keep(characters) {
       kept += characters
+    },
+    keepEntries(count = 1) {
+      kept += count * ENTRY
     },
     kept: () => kept,
     take,

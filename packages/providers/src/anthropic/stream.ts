@@ -94,7 +94,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       blocks.set(index, { takes: given ? '' : 'input_json_delta', add, bare: !given })
       if (given) add(JSON.stringify(input))
     } else blocks.delete(index)
-    builder.keep()
+    builder.keepEntries()
     // A redacted thought is whole in its start event.
     if (isSigned(block)) {
       thoughts.add(block)

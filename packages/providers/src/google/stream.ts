@@ -81,8 +81,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     if (!state.open) return
     for (const argument of partialArgs ?? []) {
       addArgument(state.open.args, argument)
-      builder.keep()
-      builder.keep(argument.stringValue?.length)
+      builder.keepEntries()
+      builder.keep(argument.stringValue?.length ?? 0)
     }
     if (!willContinue) close(index, state)
   }
@@ -113,7 +113,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       // One at a time: as arguments, a long list would overflow the stack.
       if (state.extra) for (const one of logprobs.content) state.extra.logprobs.content.push(one)
       else state.extra = { logprobs }
-      for (const _ of logprobs.content) builder.keep()
+      builder.keepEntries(logprobs.content.length)
     }
     for (const part of content?.parts ?? []) onPart(index, state, part)
     if (!finishReason) return

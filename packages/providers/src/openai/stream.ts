@@ -75,7 +75,7 @@ function toolTracker(choice: number, builder: ChunkBuilder) {
     last = { id: undefined, held: '' }
     if (index !== null) byIndex.set(index, last)
     unnamed++
-    builder.keep()
+    builder.keepEntries()
     return last
   }
   const track = (entry: UpstreamToolCall): void => {
