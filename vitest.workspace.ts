@@ -17,16 +17,18 @@ const units = readdirSync('packages').map((name) => ({
   },
 }))
 
-/** What takes long: browsers, servers, several processes, kills, floods, the time of others. */
+/** What takes long in a browser. */
+const pages = ['pages/**/*.test.ts']
+/** What takes long: servers, several processes, kills, floods, the time of others. */
 const long = [
-  '{admin,agent,client,conformance,deployment,embed,faults,fuzz,ledger,pages,security,server,storage}/**/*.test.ts',
+  '{admin,agent,client,conformance,deployment,embed,faults,fuzz,ledger,security,server,storage}/**/*.test.ts',
   'platform/{bodies,browser-page,data-space,erasure,file-kill,large-lists,limits-processes,long-texts,processes}.test.ts',
   'platform/{project-races,running-replies,sign-in-floods,sign-in-processes,stored-scripts,unread-answers}.test.ts',
   '{clients/agent-day,images/images,limits/deployments,limits/processes,openapi/snippets,router/sticky}.test.ts',
   '{docs-agents,docs-moving,swap-storage,uploads}.test.ts',
 ]
-/** Tests across packages: `e2e` is what `npm test` runs of them; `npm run test:all` runs `long`, too. */
-const across = (name: string, include: string[], exclude: string[]) => ({
+/** Tests across packages: `e2e` is what `npm test` runs of them; `npm run test:all` runs `long` and `long-pages`, too. */
+const across = (name: string, include: string[], exclude: string[] = []) => ({
   extends: true as const,
   test: {
     name,
@@ -49,6 +51,11 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 2,
     reporters: ['default', './test/support/skipped-tests.ts'],
-    projects: [...units, across('e2e', ['**/*.test.ts'], long), across('long', long, [])],
+    projects: [
+      ...units,
+      across('e2e', ['**/*.test.ts'], [...long, ...pages]),
+      across('long', long),
+      across('long-pages', pages),
+    ],
   },
 })

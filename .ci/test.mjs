@@ -17,7 +17,7 @@ const vitest = (cwd) =>
     'run',
     '--config',
     'vitest.workspace.ts',
-    ...(withoutLong ? ['--project=!long'] : []),
+    ...(withoutLong ? ['--project=!long*'] : []),
     ...given,
   )
 

@@ -165,7 +165,7 @@ consoleSuite('the console', (given) => {
       })
       return open
     }
-    const answerSignOut = await hold('**/api/auth?*')
+    const answerSignOut = await hold('**/api/auth/sign-out')
     await signOut(given())
     await expect.poll(focused).toBe('Signing out…')
     answerSignOut()

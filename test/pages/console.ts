@@ -55,7 +55,9 @@ export async function openNavigation({ page }: Pick<Visitor, 'page'>): Promise<v
 /** The names of the pages in the navigation. */
 export async function pagesOf({ page }: Pick<Visitor, 'page'>): Promise<string[]> {
   await openNavigation({ page })
-  const names = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
+  const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link')
+  await links.first().waitFor()
+  const names = await links.allTextContents()
   if (await page.getByRole('dialog').isVisible()) await page.keyboard.press('Escape')
   return names
 }
