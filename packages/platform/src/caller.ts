@@ -3,10 +3,10 @@ import { addressOf, sha256, unauthenticated, userOf } from '@turnpike/core/inter
 import type { Authenticator, Call, Head, SameOriginOptions } from '@turnpike/http'
 import { identify } from '@turnpike/http'
 import { REQUEST_BYTES, USER_TURNS } from './conventions.js'
+import { turns } from './conversations/turns.js'
 import { forbidden, tooMany } from './errors.js'
 import type { Access } from './operation.js'
-import { partOf } from './scopes.js'
-import { turns } from './turns.js'
+import { partOf } from './tokens/scopes.js'
 
 /** Who calls the platform; null on open routes. */
 export type Caller = { user: User; who: Identified } | null

@@ -2,9 +2,9 @@ import { createUser, gatewayKeys, memoryKV, usageLedger } from '@turnpike/core'
 import { localExchange } from '@turnpike/http'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import { BalancePatch } from './accounts/balance-routes.js'
 import type { PasswordHasher, ReplyRequest } from './index.js'
 import { createPlatform, passwordAuth, scryptHasher } from './index.js'
-import { BalancePatch } from './operations/balances.js'
 
 const head = {
   method: 'POST',

@@ -2,19 +2,18 @@
 import { ChatChunk, PlatformError } from '@turnpike/core'
 import type { OpenApiDocument } from '@turnpike/http/openapi'
 import { commonStatuses, openapi as documentOf, openapiRoute, ours, shown } from '@turnpike/http/openapi'
+import { BalanceAmounts, BalancePatch } from './accounts/balance-routes.js'
+import { EndUserPatch } from './accounts/end-user-routes.js'
+import { NewUser, UserPatch } from './accounts/user-bodies.js'
 import { COOKIE, VERSION } from './conventions.js'
+import { NewMessage } from './conversations/conversation-routes.js'
+import { FilePatch, NewFile } from './files/file-routes.js'
+import { KeyPatch, NewKey } from './keys/key-fields.js'
+import { NewMember } from './members/member-routes.js'
 import type { PlatformRoute } from './operation.js'
-import { SignIn } from './operations/auth.js'
-import { BalanceAmounts, BalancePatch } from './operations/balances.js'
-import { NewMessage } from './operations/conversation-routes.js'
-import { FilePatch, NewFile } from './operations/file-routes.js'
-import { EndUserPatch } from './operations/end-users.js'
-import { KeyPatch, NewKey } from './operations/key-fields.js'
-import { NewMember } from './operations/members.js'
-import { NewProject, ProjectPatch } from './operations/projects.js'
-import { NewSession } from './operations/sessions.js'
-import { NewTask, TaskPatch } from './operations/tasks.js'
-import { NewUser, UserPatch } from './operations/user-bodies.js'
+import { NewProject, ProjectPatch } from './projects/project-routes.js'
+import { AttachedFile, Member, Share } from './schemas-members.js'
+import { Invitation, Link, SentLink, SignInOptions } from './schemas-people.js'
 import {
   AccountLimits,
   Agent,
@@ -37,10 +36,11 @@ import {
   UserFile,
   UserSignIn,
 } from './schemas.js'
-import { NewInvitation } from './operations/invitations.js'
-import { AttachedFile, Member, Share } from './schemas-members.js'
-import { Invitation, Link, SentLink, SignInOptions } from './schemas-people.js'
-import { KeysUsage, Spend, TaskSpend, UsageReport } from './usage-schemas.js'
+import { NewSession } from './sessions/session-routes.js'
+import { SignIn } from './sign-in/auth-routes.js'
+import { NewInvitation } from './sign-in/invitation-routes.js'
+import { NewTask, TaskPatch } from './tasks/task-routes.js'
+import { KeysUsage, Spend, TaskSpend, UsageReport } from './usage/usage-schemas.js'
 
 /** Options of {@link openapi}. */
 export interface OpenApiRouteOptions {

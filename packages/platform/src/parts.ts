@@ -1,15 +1,15 @@
 import type { BalancePolicy, GatewayKeys, KeyLimits, KV, RateLimiter, UsageLedger, User } from '@turnpike/core'
+import type { PlanLimits } from './accounts/balances.js'
+import type { SelfRole } from './accounts/users.js'
+import type { Responder } from './conversations/responder.js'
 import type { SessionIssuer } from './identity/identity.js'
-import type { LinkPage } from './link-page.js'
 import type { Post } from './mail/post.js'
-import type { PlanLimits } from './operations/balances.js'
-import type { Notices } from './operations/notices.js'
-import type { SignUpPolicy } from './operations/sign-up.js'
-import type { SelfRole } from './operations/users.js'
-import type { TaskPolicy } from './operations/tasks.js'
 import type { Logged } from './own-log.js'
-import type { Responder } from './responder.js'
-import type { TeamCatalog } from './teams.js'
+import type { TeamCatalog } from './projects/teams.js'
+import type { LinkPage } from './sign-in/link-page.js'
+import type { Notices } from './sign-in/notices.js'
+import type { SignUpPolicy } from './sign-in/sign-up.js'
+import type { TaskPolicy } from './tasks/tasks.js'
 
 /** What the operations of a platform work on. */
 export interface Parts {

@@ -2,7 +2,7 @@ import { ROLES } from '@turnpike/core'
 import { Budget } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { NAME_LENGTH, TEXT_LENGTH } from './conventions.js'
-import { SCOPES } from './scopes.js'
+import { SCOPES } from './tokens/scopes.js'
 
 /** Schemas of spec.md, "Resources and their fields", and of the bodies that it does not show. */
 

@@ -1,5 +1,5 @@
 import type { BlobStore } from '@turnpike/core'
-import type { StoredFile } from '../entities/files.js'
+import type { StoredFile } from './stored-files.js'
 
 /** An upload whose bytes are stored, as an upload check gets it. */
 export type CheckedUpload = Readonly<Omit<StoredFile, 'held' | 'deleted_at'>> & {

@@ -2,8 +2,8 @@ import type { KV, RateLimiter } from '@turnpike/core'
 import { emailId, sha256 } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
 import { LINK_MINUTES, LINKS_PER_ADDRESS, LINKS_PER_EMAIL } from '../conventions.js'
-import type { StoredLink } from '../entities/links.js'
 import { tooMany } from '../errors.js'
+import type { StoredLink } from '../sign-in/stored-links.js'
 import { countNetworks } from './count-networks.js'
 
 /** Counts a link of a kind that somebody asks for. @throws ApiError 429 where there are too many */

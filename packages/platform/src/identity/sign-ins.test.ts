@@ -2,8 +2,8 @@ import type { KV } from '@turnpike/core'
 import { createUser, memoryKV } from '@turnpike/core'
 import { userEntry } from '@turnpike/core/internal'
 import { describe, expect, it } from 'vitest'
+import { verifyPlatform } from '../verify/verify.js'
 import { signIns } from './sign-ins.js'
-import { verifyPlatform } from '../verify.js'
 
 const limits = { idleDays: 7, absoluteDays: 30, reuseS: 10, perUser: 1 }
 let time = Date.now()

@@ -1,7 +1,7 @@
 import type { KV } from '@turnpike/core'
 import { TOKEN_PREFIX, unauthenticated } from '@turnpike/core/internal'
 import type { Authenticator } from '@turnpike/http'
-import { findToken } from '../entities/tokens.js'
+import { findToken } from '../tokens/stored-tokens.js'
 import { bearer } from './identity.js'
 
 /** The same identity, which knows the tokens for programs as well (`/api/tokens`): users act by them as far as their scopes go. */

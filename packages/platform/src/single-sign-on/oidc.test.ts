@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { ScriptedIssuer } from '../../../../test/support/scripted-issuer.js'
+import { scriptedIssuer } from '../../../../test/support/scripted-issuer.js'
 import { PROVIDER_ANSWER_BYTES, PROVIDER_CACHE_S, PROVIDER_ID_TOKEN, PROVIDER_S } from '../conventions.js'
 import { oidc } from './oidc.js'
 import { presetOf } from './presets.js'
 import { SignInCancelled } from './provider.js'
-import type { ScriptedIssuer } from '../../../../test/support/scripted-issuer.js'
-import { scriptedIssuer } from '../../../../test/support/scripted-issuer.js'
 
 const begun = {
   redirectUri: 'https://ai.example/api/auth/callback/x',

@@ -1,6 +1,6 @@
 import type { SessionIssuer } from '../identity/identity.js'
-import type { SingleSignOn } from '../operations/single-sign-on.js'
 import type { SignInProvider } from './provider.js'
+import type { SingleSignOn } from './single-sign-on.js'
 
 /**
  * What the options make of sign-ins at other places; undefined where the identity does not sign in those whom others vouch for.

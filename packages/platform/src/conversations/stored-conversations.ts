@@ -1,0 +1,191 @@
+import type { Entry, Key, KV } from '@turnpike/core'
+import { getUser } from '@turnpike/core'
+import type { Counts } from '@turnpike/core/internal'
+import { counting, growth, ownedKey, pageBelow, repeated, uuidv7 } from '@turnpike/core/internal'
+import type * as v from 'valibot'
+import { RUNNING_REPLIES } from '../conventions.js'
+import { tooManyReplies } from '../errors.js'
+import type { Page, Paging } from '../pages.js'
+import { newestFirst } from '../pages.js'
+import type { Needed, StoredProject } from '../projects/project-access.js'
+import { hasRole, permitted, projectFor, projectNames, withOwned, withProject } from '../projects/project-access.js'
+import { finishPurge, purgeOf } from '../projects/purges.js'
+import { commitInProject, inProject, joined, projectView } from '../projects/stored-projects.js'
+import type { Message as MessageSchema, Project } from '../schemas.js'
+
+/** spec.md, "Message", as stored. A reply that is `running` has its text in parts (replies.ts). */
+export type Message = v.InferOutput<typeof MessageSchema> & {
+  /** Of an earlier version, for a reply that is being written, or that broke off. */
+  incomplete?: true
+}
+
+/** The conversation of a project, as stored with it. */
+export type Conversation = {
+  id: string
+  project_id: string
+  /** Where its messages are: another place after each time that it is cleared. */
+  thread: string
+}
+
+/**
+ * A reply that is being written, as stored under `reply/<id>` until it ends. Who ends it deletes this entry, so that it ends once: its process, or
+ * whoever sees that the process is gone.
+ */
+export type RunningReply = {
+  /** Who asked for it. */
+  user_id: string
+  /** The owner of the project; absent = the same. */
+  owner_id?: string
+  conversation: Conversation
+  /** The time in milliseconds until which its process has it; the process sets it ahead while it lives. */
+  until: number
+  /** Whether the user has stopped it. */
+  stopped?: true
+}
+
+/** What a message is about to be written into. */
+interface Open {
+  project: Entry<StoredProject>
+  conversation: Entry<Conversation>
+}
+
+const conversationKey = (projectId: string): Key => inProject(projectId, 'conversation')
+const threadKey = ({ project_id, thread }: Conversation): Key => inProject(project_id, 'message', thread)
+export const messageKey = (conversation: Conversation, id: string): Key => [...threadKey(conversation), id]
+export const runningKey = (replyId: string): Key => ['reply', replyId]
+
+/** The projects of conversations and their names, in the order of `ids`; null of those that are gone, or in which the user has no role. */
+export async function conversationNames(
+  kv: KV,
+  userId: string,
+  ids: string[],
+): Promise<{ name: string | null; project_id: string | null }[]> {
+  const owners = await kv.getMany<{ project_id: string }>(ids.map((id) => ['conversation', id]))
+  const projectIds = owners.map((owner) => owner?.value.project_id ?? null)
+  const names = await projectNames(kv, userId, projectIds)
+  return projectIds.map((project_id, i) => ({ name: names[i]!, project_id }))
+}
+
+/** The conversation of a project, which is made at its first use. @throws as {@link permitted} */
+async function open(kv: KV, userId: string, projectId: string, now: number, needed?: Needed): Promise<Open> {
+  for (;;) {
+    const { value } = await projectFor(kv, userId, projectId, needed)
+    const [found, conversation] = await withProject<Conversation>(kv, value.id, conversationKey(value.id))
+    const project = await permitted(kv, userId, found, 'project', needed)
+    if (conversation) return { project, conversation }
+    const id = uuidv7(now)
+    const set = [
+      { key: conversationKey(value.id), value: { id, project_id: value.id, thread: id } },
+      { key: ['conversation', id], value: { user_id: value.user_id, project_id: value.id } },
+    ]
+    const { check, sum } = await counting(kv, ownedKey(value.user_id), growth(set))
+    await commitInProject(kv, project, 'conversation', {
+      check: [{ key: conversationKey(value.id), version: null }, ...check],
+      set,
+      sum,
+    })
+  }
+}
+
+/** The conversation of a project, which is made at its first use. @throws as {@link permitted} */
+export const getConversation = async (
+  kv: KV,
+  userId: string,
+  projectId: string,
+  now: number,
+  needed?: Needed,
+): Promise<Conversation> => (await open(kv, userId, projectId, now, needed)).conversation.value
+
+/** Whether a user may still write into a conversation: it was not cleared, neither its project nor the user was deleted, and the user is an editor at least. */
+export async function isOpen(kv: KV, userId: string, { project_id, thread }: Conversation): Promise<boolean> {
+  const [user, [project, conversation]] = await Promise.all([
+    getUser(kv, userId),
+    withProject<Conversation>(kv, project_id, conversationKey(project_id)),
+  ])
+  const isThere = user !== null && project !== null && conversation?.value.thread === thread
+  return isThere && hasRole(kv, userId, project.value, 'editor')
+}
+
+/** The messages of a conversation, oldest first. */
+export async function listMessages(kv: KV, conversation: Conversation, page?: Paging): Promise<Page<Message>> {
+  const { items, next } = await pageBelow<Message>(kv, threadKey(conversation), page)
+  return { items: items.map(({ value }) => value), next }
+}
+
+/** The last messages of a conversation, oldest first; `next` is the `after` of those before them. */
+export async function lastMessages(kv: KV, conversation: Conversation, page: Paging = {}): Promise<Page<Message>> {
+  const { items, next } = await newestFirst<Message>(kv, threadKey(conversation), page)
+  return { items: items.toReversed(), next }
+}
+
+/** Removes all messages: they are gone for whoever reads with the first commit. @throws ApiError 404, 403 for readers */
+export async function clearConversation(kv: KV, userId: string, projectId: string, now: number): Promise<void> {
+  for (;;) {
+    const { project, conversation } = await open(kv, userId, projectId, now, { least: 'editor' })
+    const { key, value, version } = conversation
+    const thread = uuidv7(now)
+    const purge = purgeOf(value.thread, { user_id: project.value.user_id, prefix: threadKey(value) })
+    const cleared = await commitInProject(kv, project, 'conversation', {
+      check: [{ key, version }],
+      set: [{ key, value: { ...value, thread } }, purge],
+    })
+    if (cleared) return finishPurge(kv, purge)
+  }
+}
+
+/**
+ * The check and the addition of a commit that writes into a conversation: its bytes are counted as the owner's of the project, running replies as
+ * the user's.
+ * @param read the counters of both, where they were read already
+ * @throws ApiError 403 where a limit is exceeded
+ */
+export async function countWritten(
+  kv: KV,
+  { user_id, owner_id = user_id }: Pick<RunningReply, 'user_id' | 'owner_id'>,
+  { bytes, replies }: { bytes: number; replies: number },
+  { limits, own, owned }: { limits?: Counts; own?: Entry<Counts> | null; owned?: Entry<Counts> | null } = {},
+) {
+  if (owner_id === user_id)
+    return counting(kv, ownedKey(user_id), { bytes, ...(replies !== 0 && { replies }) }, { limits, entry: own })
+  const ofOwner = await counting(kv, ownedKey(owner_id), { bytes }, { limits, entry: owned })
+  if (replies === 0) return ofOwner
+  return joined([ofOwner, await counting(kv, ownedKey(user_id), { replies }, { limits, entry: own })])
+}
+
+/**
+ * Adds messages to a conversation, in one commit.
+ * @param options.bytes bytes of data in all that the owner of the project may have
+ * @param options.until as of {@link RunningReply}, for a reply that is `running` among them
+ * @returns the project, the conversation as it was then, and the messages
+ * @throws ApiError 404, 403 for readers, and where it would be more than `bytes`, 429 where the user has {@link RUNNING_REPLIES}
+ */
+export async function addMessages(
+  kv: KV,
+  userId: string,
+  projectId: string,
+  added: Pick<Message, 'role' | 'text' | 'state' | 'attachments'>[],
+  { bytes, until = 0, now }: { bytes: number; until?: number; now: number },
+): Promise<{ project: Project; conversation: Conversation; messages: Message[] }> {
+  const timestamp = new Date(now).toISOString()
+  const messages = added.map((message): Message => ({ id: uuidv7(now), timestamp, ...message }))
+  const reply = messages.find(({ state }) => state === 'running')
+  return repeated(`data ${userId}`, async () => {
+    const reading = open(kv, userId, projectId, now, { least: 'editor' })
+    const { project, conversation, own, owned } = await withOwned(kv, userId, reading)
+    const { key, value, version } = conversation
+    if (reply && (own?.value['replies'] ?? 0) >= RUNNING_REPLIES) throw tooManyReplies()
+    const { user_id: owner } = project.value
+    const by = { user_id: userId, ...(owner !== userId && { owner_id: owner }) }
+    const running = { ...by, conversation: value, until } satisfies RunningReply
+    const set = messages.map((message) => ({ key: messageKey(value, message.id), value: message }))
+    const amounts = { ...growth(set), replies: reply ? 1 : 0 }
+    const limits = { bytes, replies: RUNNING_REPLIES }
+    const { check, sum } = await countWritten(kv, by, amounts, { limits, own, owned })
+    const written = await commitInProject(kv, project, 'conversation', {
+      check: [{ key, version }, ...check],
+      set: [...set, ...(reply ? [{ key: runningKey(reply.id), value: running }] : [])],
+      sum,
+    })
+    return written ? { project: projectView(project.value, userId), conversation: value, messages } : undefined
+  })
+}

@@ -1,0 +1,79 @@
+import { bytes, isAnswer } from '@turnpike/http'
+import type { RequestCount } from '../caller.js'
+import { charactersOf } from '../characters.js'
+import type { PlatformRoute } from '../operation.js'
+
+/** Does work of a user when it is its turn. */
+export type Turn = <T>(userId: string, work: () => Promise<T>) => Promise<T>
+
+/**
+ * Runs work of each user a few at a time; what comes beyond waits for its turn, first come, first served.
+ * @param most how much work of a user runs at a time
+ */
+export function turns(most: number): Turn {
+  const users = new Map<string, { running: number; waiting: (() => void)[] }>()
+  return async (userId, work) => {
+    const own = users.get(userId) ?? { running: 0, waiting: [] }
+    users.set(userId, own)
+    if (own.running < most) own.running++
+    else await new Promise<void>((resolve) => own.waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = own.waiting.shift()
+      if (next) next()
+      else if (--own.running === 0) users.delete(userId)
+    }
+  }
+}
+
+async function* eachInTurn(
+  body: AsyncIterable<Uint8Array>,
+  userId: string,
+  { turn, bytes }: RequestCount,
+): AsyncGenerator<Uint8Array> {
+  const iterator = body[Symbol.asyncIterator]()
+  const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+    const result = await iterator.next()
+    if (!result.done) await bytes(userId, result.value.length)
+    return result
+  }
+  try {
+    for (;;) {
+      const { done, value } = await turn(userId, next, true)
+      if (done) return
+      yield value
+    }
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+/**
+ * A route whose operation, and each piece of a list that it answers with, waits for the user's turn and is counted by its size. Uploads and replies
+ * are not: they take as long as the client or the model does.
+ */
+export function inTurns(given: PlatformRoute, count: RequestCount): PlatformRoute {
+  const { operation } = given
+  if (operation.form || operation.events) return given
+  const { permit } = operation
+  const run: typeof operation.run = async (caller, input, call) => {
+    if (!caller) return operation.run(caller, input, call)
+    const { id } = caller.user
+    const value = await count.turn(id, async () => {
+      const made = await operation.run(caller, input, call)
+      if (!isAnswer(made)) await count.bytes(id, charactersOf(made))
+      return made
+    })
+    if (!isAnswer(value) || value.kind !== 'bytes' || typeof value.body === 'string') return value
+    return bytes(eachInTurn(value.body, id, count), value.contentType)
+  }
+  return {
+    ...given,
+    operation: {
+      ...operation,
+      run,
+      ...(permit && { permit: (caller, params) => count.turn(caller!.user.id, () => permit(caller, params)) }),
+    },
+  }
+}

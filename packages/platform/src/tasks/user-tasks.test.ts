@@ -1,0 +1,58 @@
+import type { KV } from '@turnpike/core'
+import { memoryKV } from '@turnpike/core'
+import { uuidv7 } from '@turnpike/core/internal'
+import { expect, it } from 'vitest'
+import { inProject } from '../projects/stored-projects.js'
+import { indexOf } from './task-index.js'
+import type { TaskFilter } from './user-tasks.js'
+import { listUserTasks } from './user-tasks.js'
+
+const COUNT = 3_000
+
+/** A store with tasks, of which each hundredth is of the second agent. */
+async function withTasks(): Promise<{ kv: KV; lists: () => number }> {
+  const kv = await memoryKV()
+  const tasks = Array.from({ length: COUNT }, (_, i) => ({
+    id: uuidv7(i + 1),
+    project_id: 'p',
+    status: 'scheduled',
+    assigned_agent_id: i % 100 === 0 ? 2 : 1,
+  })) as never[]
+  const set = tasks.flatMap((task: Parameters<typeof indexOf>[1]) => [
+    indexOf('ada', task),
+    { key: inProject('p', 'task', task.id), value: task as object },
+  ])
+  await kv.commit({ set: set as never })
+  let lists = 0
+  const counted: KV = { ...kv, list: (...given) => (lists++, kv.list(...given)) as never }
+  return { kv: counted, lists: () => lists }
+}
+
+const read = async (kv: KV, filter: TaskFilter, page: { limit: number; after?: string | undefined }) => {
+  let entries = 0
+  const { items, next } = await listUserTasks(kv, [{ userId: 'ada' }], filter, page, (count) => void (entries += count))
+  return { ids: items.map(({ id }) => id), next, entries }
+}
+
+it('reads a page of one in few steps, however rare the tasks are, and tells how much it read', async () => {
+  const { kv, lists } = await withTasks()
+  const { ids, entries } = await read(kv, { status: 'scheduled', assigned_agent_id: 9 }, { limit: 1 })
+  expect([ids, entries]).toEqual([[], COUNT])
+  expect(lists()).toBeLessThan(16)
+})
+
+it('leaves out no task between pages of any size', async () => {
+  const { kv } = await withTasks()
+  for (const limit of [1, 7, 100]) {
+    const all: string[] = []
+    for (let after: string | undefined; ;) {
+      const { ids, next } = await read(kv, { assigned_agent_id: 2 }, { limit, after })
+      expect(ids.length).toBeLessThanOrEqual(limit)
+      all.push(...ids)
+      if (next === undefined) break
+      after = next
+    }
+    expect([limit, all.length, new Set(all).size]).toEqual([limit, COUNT / 100, COUNT / 100])
+    expect(all).toEqual(all.toSorted().toReversed())
+  }
+})

@@ -1,0 +1,80 @@
+/** The tasks of all projects of users, by their status. @module */
+import type { Key, KV } from '@turnpike/core'
+import { MAX_PAGE_SIZE, nextTurn, PAGE_SIZE, pageBelow } from '@turnpike/core/internal'
+import type { Page, Paging } from '../pages.js'
+import { inProject } from '../projects/stored-projects.js'
+import type { Task } from '../schemas.js'
+import { TaskStatus } from '../schemas.js'
+import type { Indexed } from './task-index.js'
+
+/** Which tasks a list has; default all. */
+export interface TaskFilter {
+  status?: TaskStatus | undefined
+  assigned_agent_id?: number | undefined
+}
+
+/** Entries that are read before it is told. */
+const TOLD_AFTER = 10_000
+
+/** Whose tasks a list has: those of a user's own projects, or of one of them; or those of a project that somebody else shares. */
+export type TasksOf = { userId: string; projectId?: string } | { sharedProjectId: string }
+
+/**
+ * The tasks of users, newest first. Nothing is read that the caller may not see, so that no `next` tells of it.
+ * @param onRead given how many entries were read for it, at the latest after ten thousand
+ * @throws ApiError 400 for an `after` that is no id
+ */
+export async function listUserTasks<T extends Task>(
+  kv: KV,
+  of: readonly TasksOf[],
+  { status, assigned_agent_id }: TaskFilter,
+  { after: first, limit = PAGE_SIZE }: Paging,
+  onRead: (entries: number) => Promise<void> | void,
+): Promise<Page<T>> {
+  const statuses = status === undefined ? TaskStatus.options : [status]
+  const lists = of.flatMap((one): { prefix: Key; projectId: string | undefined }[] =>
+    'userId' in one
+      ? statuses.map((of) => ({ prefix: ['user-tasks', one.userId, of], projectId: one.projectId }))
+      : [{ prefix: inProject(one.sharedProjectId, 'task'), projectId: undefined }],
+  )
+  /** @param value a task itself, or what the index knows of one with a wanted status */
+  const isWanted = ({ projectId, value }: { projectId: string | undefined; value: Indexed & Partial<Task> }): boolean =>
+    (projectId === undefined || value.project_id === projectId) &&
+    (value.status === undefined || statuses.includes(value.status)) &&
+    (assigned_agent_id === undefined || value.assigned_agent_id === assigned_agent_id)
+
+  // More each time that none is wanted: else a page of one would take as many reads as there are tasks.
+  let size = limit
+  let entries = 0
+  for (let after = first; ;) {
+    const pages = await Promise.all(
+      lists.map(({ prefix }) => pageBelow<Indexed & Partial<Task>>(kv, prefix, { after, limit: size, reverse: true })),
+    )
+    const ids = pages
+      .flatMap(({ items }, i) => items.map(({ key, value }) => ({ id: key.at(-1)!, value, ...lists[i]! })))
+      .toSorted((a, b) => (a.id < b.id ? 1 : -1))
+    entries += ids.length
+    const read = ids.slice(0, size)
+    const wanted = read.filter(isWanted)
+    const isCut = ids.length > size || pages.some(({ next }) => next !== undefined)
+    if (wanted.length > 0 || !isCut) {
+      await onRead(entries)
+      const found = await kv.getMany<T>(
+        wanted.slice(0, limit).map(({ id, value }) => inProject(value.project_id, 'task', id)),
+        { page: true },
+      )
+      // One may have been changed since its id was read.
+      const items = found.flatMap((entry) => (entry && statuses.includes(entry.value.status) ? [entry.value] : []))
+      const last = found.length < wanted.length ? wanted[found.length - 1] : read.at(-1)
+      return isCut || found.length < wanted.length ? { items, next: last!.id } : { items }
+    }
+    if (entries >= TOLD_AFTER) {
+      await onRead(entries)
+      entries = 0
+    }
+    after = read.at(-1)!.id
+    size = Math.min(2 * size, MAX_PAGE_SIZE)
+    // A store in memory never waits.
+    await nextTurn()
+  }
+}

@@ -1,0 +1,103 @@
+import type { PageOptions, PartOf, UsagePart, UsageTotals } from '@turnpike/core'
+import { CALLS_AT_ONCE, hourOf, MAX_PAGE_SIZE, namesOf, nextTurn } from '@turnpike/core/internal'
+import { charactersOf } from '../characters.js'
+import { ENTRY_CHARACTERS, USAGE_ROWS } from '../conventions.js'
+import { conversationNames } from '../conversations/stored-conversations.js'
+import type { Parts } from '../parts.js'
+import { projectNames } from '../projects/project-access.js'
+import { taskNames } from '../tasks/stored-tasks.js'
+import { UsageBy } from './usage-schemas.js'
+import { none, sum } from './usage-view.js'
+
+/** A part of what a user used, with its sums per hour. */
+interface Row {
+  id: string
+  total: UsageTotals
+  hours: Map<string, UsageTotals>
+}
+
+/** Adds what was used in an hour. */
+const addHour = (hours: Map<string, UsageTotals>, hour: string, totals: UsageTotals): void =>
+  void hours.set(hour, sum(hours.get(hour) ?? none, totals))
+
+/** The parts as rows, the dearest first, and of the same cost the one with the most tokens. */
+function rowsOf(parts: readonly UsagePart[]): Row[] {
+  const rows = new Map<string, Row>()
+  for (const { id, hour, totals } of parts) {
+    let row = rows.get(id)
+    if (!row) rows.set(id, (row = { id, total: none, hours: new Map() }))
+    row.total = sum(row.total, totals)
+    addHour(row.hours, hour, totals)
+  }
+  return [...rows.values()].toSorted(
+    ({ total: a }, { total: b }) => b.cost_nano_usd - a.cost_nano_usd || b.tokens - a.tokens || b.requests - a.requests,
+  )
+}
+
+/** The usage of users in periods, without HTTP. */
+export function usageOperations({ kv, keys, ledger, countRead, now }: Parts) {
+  /** The hours of all keys of a user, which have sums of their own. */
+  async function keyParts(userId: string, from: Date, to: Date): Promise<UsagePart[]> {
+    const parts: UsagePart[] = []
+    const last = hourOf(to.toISOString())
+    for (let page: PageOptions | undefined = { limit: MAX_PAGE_SIZE }; page;) {
+      const { items, next }: { items: { id: string }[]; next?: string | undefined } = await keys.list(userId, page)
+      const ids = items.map(({ id }) => id)
+      const totals = await ledger.totalsOfMany('key', ids)
+      const used = ids.filter((_, i) => totals[i]!.requests > 0)
+      while (used.length > 0) {
+        const read = async (id: string): Promise<UsagePart[]> =>
+          (await ledger.hours('key', id, from))
+            .filter(({ hour }) => hour <= last)
+            .map(({ hour, totals }) => ({ id, hour, totals }))
+        parts.push(...(await Promise.all(used.splice(0, CALLS_AT_ONCE).map(read))).flat())
+        await nextTurn()
+      }
+      page = next === undefined ? undefined : { limit: MAX_PAGE_SIZE, after: next }
+    }
+    return parts
+  }
+
+  /** What the rows are called, and the project that they belong to, where they do. */
+  async function named(
+    userId: string,
+    by: UsageBy,
+    ids: string[],
+  ): Promise<{ name: string | null; project_id?: string | null }[]> {
+    if (by === 'model') return ids.map(() => ({ name: null }))
+    if (by === 'task') return taskNames(kv, userId, ids, (tasks) => countRead(userId, charactersOf(tasks)))
+    if (by === 'conversation') return conversationNames(kv, userId, ids)
+    if (by === 'project') return (await projectNames(kv, userId, ids)).map((name) => ({ name }))
+    return (await namesOf(kv, by, ids)).map(({ name }) => ({ name }))
+  }
+
+  return {
+    /** What a user used from the hour of `from` to that of `to`: in all, by hour, and by part. */
+    async report(userId: string, by: UsageBy, from: Date, to: Date) {
+      const last = hourOf(to.toISOString())
+      const [all, parts] = await Promise.all([
+        ledger.hours('user', userId, from),
+        by === 'key' ? keyParts(userId, from, to) : ledger.parts(userId, by satisfies PartOf, from, to),
+      ])
+      await countRead(userId, (all.length + parts.length) * ENTRY_CHARACTERS)
+      const hours = new Map<string, UsageTotals>()
+      for (const { hour, totals } of all) if (hour <= last && totals.requests > 0) addHour(hours, hour, totals)
+      const rows = rowsOf(parts)
+      const shown = rows.slice(0, USAGE_ROWS)
+      const names = await named(
+        userId,
+        by,
+        shown.map(({ id }) => id),
+      )
+      return {
+        hours,
+        total: [...hours.values()].reduce((all, one) => sum(all, one), none),
+        rows: shown.map((row, i) => ({ ...row, ...names[i]! })),
+        omitted: rows.length - shown.length,
+      }
+    },
+    now,
+  }
+}
+
+export type UsageOperations = ReturnType<typeof usageOperations>
