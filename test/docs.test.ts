@@ -154,16 +154,23 @@ it('the TypeScript examples type-check', () => {
 
 it('every file named in the READMEs and in docs/map.md exists', () => {
   const missing = [...readmes, 'docs/map.md'].flatMap((page) => {
-    const isRoot = !page.startsWith('packages/')
-    const folder = isRoot ? root : join(root, page, '../src')
-    return (
-      [...readPage(page).matchAll(/`([a-z\d-]+(?:\/[a-z\d-]+)*(?:\.tsx?|\.css|\/))`/g)]
-        .map((match) => match[1]!)
-        // Pages of the root name a file without its folder only beside one that has it.
-        .filter((path) => !isRoot || path.includes('/'))
-        .filter((path) => !existsSync(join(folder, path)))
-        .map((path) => `${page}: ${path}`)
-    )
+    const folder = page.startsWith('packages/') ? join(root, page, '../src') : root
+    return readPage(page)
+      .split('\n')
+      .flatMap((line) => {
+        /** Where a file stands that is named without its folder: beside one that has it, or in it. */
+        let near = [folder]
+        return [...line.matchAll(/`([a-z\d-]+(?:\/[a-z\d-]+)*(?:\.tsx?|\.css|\/))`/g)]
+          .map(([, path]) => path!)
+          .filter((path) => {
+            // A name alone stands for one of several, such as `conventions.ts`.
+            if (!path.includes('/')) return false
+            const found = [folder, ...near].map((one) => join(one, path)).find((one) => existsSync(one))
+            if (path.slice(0, -1).includes('/')) near = [join(folder, path), join(folder, path, '..')]
+            return found === undefined
+          })
+          .map((path) => `${page}: ${path}`)
+      })
   })
   expect(missing).toEqual([])
 })
