@@ -20,7 +20,7 @@ const PREFIX = '/api/gateway'
 export const isBrowserGateway = (path: string): boolean => path.startsWith(`${PREFIX}/v1/`)
 
 /**
- * The gateway for whoever is signed in (spec.md: `/api/gateway/v1`): the routes of a gateway in this process, without a hop over HTTP. Its errors
+ * The gateway for whoever is signed in, `/api/gateway/v1`: the routes of a gateway in this process, without a hop over HTTP. Its errors
  * have the gateway's body, also those of the sign-in.
  */
 export function browserGateway(gateway: UserGateway, identity: Authenticator, options: UserGatewayOptions): Handler {

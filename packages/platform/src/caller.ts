@@ -21,7 +21,7 @@ export interface RequestCount {
   turn<T>(id: string, work: () => Promise<T>, hasBegun?: boolean): Promise<T>
 }
 
-/** Counts requests for {@link callerOf}, by hashes of addresses (ruling 47). Those of unknown address are not counted. */
+/** Counts requests for {@link callerOf}, by hashes of addresses. Those of unknown address are not counted. */
 export function requestCount(
   limiter: RateLimiter,
   { user, address }: { user: number; address: number },

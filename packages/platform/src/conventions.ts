@@ -1,42 +1,42 @@
-/** What spec.md leaves open and the platform decides. Each value answers the sentence above it; docs/conventions.md tells which are defaults of options. */
+/** What the platform decides: numbers, names and life times. docs/conventions.md tells which are defaults of options. */
 
-/** "expires_in: seconds until the access token expires": how many, is not shown. */
+/** Seconds until an access token expires. */
 export const ACCESS_TOKEN_S = 900
 
-/** "refresh_token: opaque": days without use after which a sign-in ends, and days after which it ends in any case. */
+/** Days without use after which a sign-in ends, and days after which it ends in any case. */
 export const IDLE_DAYS = 7
 export const ABSOLUTE_DAYS = 30
 
-/** Not shown: seconds for which the refresh token before the current one is answered with that, so that several tabs can refresh at once. */
+/** Seconds for which the refresh token before the current one is answered with that, so that several tabs can refresh at once. */
 export const REUSE_S = 10
 
-/** Not shown: sign-ins that a user may have at a time; the oldest ends where there are more. */
+/** Sign-ins that a user may have at a time; the oldest ends where there are more. */
 export const SIGN_INS = 20
 
-/** Not shown: characters of the `User-Agent` and of the address that are stored of a sign-in. */
+/** Characters of the `User-Agent` and of the address that are stored of a sign-in. */
 export const ORIGIN_LENGTH = { agent: 256, address: 64 }
 
-/** "JWT": who issues the access tokens, and whom they are for. */
+/** Who issues the access tokens, and whom they are for. */
 export const ISSUER = 'turnpike'
 export const AUDIENCE = 'turnpike'
 
-/** Not shown: seconds that a token may be from the future, where the clocks of two machines differ. */
+/** Seconds that a token may be from the future, where the clocks of two machines differ. */
 export const CLOCK_S = 60
 
-/** Not shown: seconds for which a new signing key is published before it is used, and for which a retired one verifies beyond its last token. */
+/** Seconds for which a new signing key is published before it is used, and for which a retired one verifies beyond its last token. */
 export const KEY_PUBLISHED_S = 600
 export const KEY_RETIRED_S = 120
 
-/** Not shown: failed sign-ins a minute with one e-mail from unknown devices, on one known device, and from one address; 429 beyond. */
+/** Failed sign-ins a minute with one e-mail from unknown devices, on one known device, and from one address; 429 beyond. */
 export const FAILURES_PER_EMAIL = 5
 export const FAILURES_PER_DEVICE = 5
 export const FAILURES_PER_ADDRESS = 30
 
-/** Not shown: minutes for which a network that failed with an e-mail may not try it again while others have used up its failures. */
+/** Minutes for which a network that failed with an e-mail may not try it again while others have used up its failures. */
 export const QUIET_MINUTES = 60
 
 /**
- * Not shown: what attempts to sign in share by the first bits of their address. `places` of them are in the queue at a time, and whose
+ * What attempts to sign in share by the first bits of their address. `places` of them are in the queue at a time, and whose
  * attempts of late are the smallest part of their `places` comes first. `failures` is how many times those of an address are free.
  */
 export const NETWORKS = {
@@ -51,89 +51,89 @@ export const NETWORKS = {
     { bits: 32, places: 24 },
   ],
 } as const
-/** Not shown: the places of a device, or an address, that signed in before. */
+/** The places of a device, or an address, that signed in before. */
 export const KNOWN_PLACES = 32
-/** Not shown: the places of all attempts together where the host tells no addresses. */
+/** The places of all attempts together where the host tells no addresses. */
 export const NO_ADDRESS_PLACES = 24
 /**
- * Not shown: what attempts of unknown addresses count as at least, in parts of their `places`, so that whoever tries again in a flood from ever
+ * What attempts of unknown addresses count as at least, in parts of their `places`, so that whoever tries again in a flood from ever
  * new addresses is not behind all of them: from anywhere, and from the neighbourhood of an address that signed in before.
  */
 export const LEAST_LOAD = { unknown: 0.7, neighbour: 0.35 }
-/** Not shown: the first bits of its address that an address shares with its neighbourhood. */
+/** The first bits of its address that an address shares with its neighbourhood. */
 export const NEIGHBOURHOOD = { ipv4: 16, ipv6: 32 }
 
-/** Not shown: days for which a device and an address are known after they signed in. */
+/** Days for which a device and an address are known after they signed in. */
 export const DEVICE_DAYS = 180
 export const ADDRESS_DAYS = 30
 
-/** Not shown: the e-mails that a device is known for at most; the last ones count. */
+/** The e-mails that a device is known for at most; the last ones count. */
 export const DEVICE_EMAILS = 4
 
-/** Not shown: days for which the audit log keeps sign-ins, sign-outs and failures. */
+/** Days for which the audit log keeps sign-ins, sign-outs and failures. */
 export const SIGN_IN_LOG_DAYS = 30
 /**
- * Not shown: what the audit log takes a minute: failed sign-ins with one e-mail, with all e-mails that users have and with all others, as with
+ * What the audit log takes a minute: failed sign-ins with one e-mail, with all e-mails that users have and with all others, as with
  * guessed tokens of one address and of all; sign-ins, sign-outs, refresh tokens that were used again, changes of the own role and
  * deletions of projects, each, of one user.
  */
 export const AUDIT_LOG = { same: 1, ofUsers: 60, ofUnknown: 10, perUser: 10 }
 
-/** Not shown: characters of a password, and bytes that are hashed at most. */
+/** Characters of a password, and bytes that are hashed at most. */
 export const PASSWORD_LENGTH = { min: 8, max: 256 }
 export const PASSWORD_BYTES = 1_024
 
-/** Not shown: minutes for which a link sets a password, once. */
+/** Minutes for which a link sets a password, once. */
 export const LINK_MINUTES = 30
-/** Not shown: links that are sent to one e-mail in as many minutes, and that one address may ask for in one; 429 beyond. */
+/** Links that are sent to one e-mail in as many minutes, and that one address may ask for in one; 429 beyond. */
 export const LINKS_PER_EMAIL = 5
 export const LINKS_PER_ADDRESS = 30
 
-/** Not shown: days for which an invitation can be accepted, and hours for which a link finishes a sign-up. */
+/** Days for which an invitation can be accepted, and hours for which a link finishes a sign-up. */
 export const INVITATION_DAYS = 7
 export const SIGN_UP_HOURS = 24
-/** Not shown: who may sign up: nobody, whoever is invited, or everybody (`closed`, `invited`, `open`). */
+/** Who may sign up: nobody, whoever is invited, or everybody (`closed`, `invited`, `open`). */
 export const SIGN_UP = 'invited'
 
-/** Not shown: where the links of messages lead, below `baseUrl`: a page that takes `#/link?token=…`. */
+/** Where the links of messages lead, below `baseUrl`: a page that takes `#/link?token=…`. */
 export const LINK_PAGE = '/console'
 
-/** Not shown: minutes for which a sign-in at an identity provider may take, and how many one address may begin in one; 429 beyond. */
+/** Minutes for which a sign-in at an identity provider may take, and how many one address may begin in one; 429 beyond. */
 export const PROVIDER_MINUTES = 10
 export const PROVIDER_SIGN_INS = 120
-/** Not shown: the name of the cookie that binds it to its browser, and its name where browsers refuse the prefix. */
+/** The name of the cookie that binds it to its browser, and its name where browsers refuse the prefix. */
 export const BEGUN_COOKIE = '__Host-begun'
 export const PLAIN_BEGUN_COOKIE = 'begun'
-/** Not shown: characters of a path that it returns to. */
+/** Characters of a path that it returns to. */
 export const RETURN_LENGTH = 1_000
-/** Not shown: seconds and bytes of an answer of an identity provider, and seconds for which its metadata are kept. */
+/** Seconds and bytes of an answer of an identity provider, and seconds for which its metadata are kept. */
 export const PROVIDER_S = 10
 export const PROVIDER_ANSWER_BYTES = 512 * 1024
 export const PROVIDER_CACHE_S = 3_600
-/** Not shown: characters of an ID token that is kept with its sign-in, for the sign-out at the issuer. */
+/** Characters of an ID token that is kept with its sign-in, for the sign-out at the issuer. */
 export const PROVIDER_ID_TOKEN = 8_192
 
-/** Not shown: the work of scrypt, N = 2^ln (OWASP, Password Storage Cheat Sheet). */
+/** The work of scrypt, N = 2^ln (OWASP, Password Storage Cheat Sheet). */
 export const SCRYPT = { ln: 15, r: 8, p: 3 }
 
-/** Not shown: passwords that are hashed at a time, and that wait for it; 503 beyond. Each takes 32 MiB and about 0.2 s of a core. */
+/** Passwords that are hashed at a time, and that wait for it; 503 beyond. Each takes 32 MiB and about 0.2 s of a core. */
 export const HASHING = { running: 2, waiting: 32 }
-/** Not shown: seconds that one of them waits at most; 503 then. */
+/** Seconds that one of them waits at most; 503 then. */
 export const QUEUE_S = 10
 
-/** "The same session may alternatively be carried by a cookie": its name is not shown. The prefix binds it to its host, TLS and path `/`. */
+/** The name of the session cookie. The prefix binds it to its host, TLS and path `/`. */
 export const COOKIE = '__Host-session'
 /** Its name where the platform is served over plain HTTP from a host that is not this machine, where browsers refuse the prefix. */
 export const PLAIN_COOKIE = 'session'
 
-/** Not shown: the name of the cookie by which a device is known that signed in before, and its name where browsers refuse the prefix. */
+/** The name of the cookie by which a device is known that signed in before, and its name where browsers refuse the prefix. */
 export const DEVICE_COOKIE = '__Host-device'
 export const PLAIN_DEVICE_COOKIE = 'device'
 
 /** The unit of `storage_gb`. */
 export const BYTES_PER_GB = 1e9
 
-/** "Default … plan-default numbers of projects, agents and storage: not shown"; null = unlimited. */
+/** What a user has without extras; null = unlimited. */
 export const PLAN_LIMITS = {
   projects: null,
   agents: null,
@@ -143,73 +143,73 @@ export const PLAN_LIMITS = {
   tasks: 100_000,
 }
 
-/** Not shown: tokens for programs that a user may have. */
+/** Tokens for programs that a user may have. */
 export const MOST_TOKENS = 50
 
-/** Not shown: members of a project, with those who are invited; projects that are shared with a user. */
+/** Members of a project, with those who are invited; projects that are shared with a user. */
 export const MOST_MEMBERS = 50
 export const MOST_SHARED = 100
 
-/** Not shown: bytes of data that a file counts as, besides its bytes, which count as storage; so an empty file is not free. */
+/** Bytes of data that a file counts as, besides its bytes, which count as storage; so an empty file is not free. */
 export const FILE_RECORD_BYTES = 2_048
 
-/** Not shown: characters of the metadata of a session, as JSON. */
+/** Characters of the metadata of a session, as JSON. */
 export const METADATA_LENGTH = 16_384
 
-/** "1 unit = 1,000 tokens": what happens when they are used up is not shown. */
+/** What happens when the credits of a user are used up. */
 export const BALANCE_POLICY = 'report'
 
-/** Not shown: largest number of a balance; sums of them stay safe integers, also in tokens. */
+/** Largest number of a balance; sums of them stay safe integers, also in tokens. */
 export const MAX_BALANCE = 1_000_000_000
 
-/** "teamType, color, description": what a project has that is made without them is not shown. */
+/** What a project has that is made without them. */
 export const NEW_PROJECT = { teamType: 'custom', color: '#64748b' } as const
 
-/** "initial status value is not stated": the status of a new task. */
+/** The status of a new task. */
 export const NEW_TASK_STATUS = 'scheduled'
 
-/** Not shown: characters of the name of a project or the title of a task at most. */
+/** Characters of the name of a project or the title of a task at most. */
 export const NAME_LENGTH = 1_000
 
-/** Not shown: characters of the description, output, draft or comments of a task at most, and those of a project's description. */
+/** Characters of the description, output, draft or comments of a task at most, and those of a project's description. */
 export const TEXT_LENGTH = 1024 * 1024
 
-/** "Conversations (get, clear, send message): … payload not shown": the last messages of a conversation that a reply is made from. */
+/** The last messages of a conversation that a reply is made from. */
 export const REPLY_MESSAGES = 100
 
 /**
- * Not shown: files of a message at most, and bytes of all files that are sent to a model for a reply; those of texts among them, which it reads as
+ * Files of a message at most, and bytes of all files that are sent to a model for a reply; those of texts among them, which it reads as
  * tokens.
  */
 export const ATTACHED = { files: 10, bytes: 8_000_000, textBytes: 400_000 } as const
 
-/** Not shown: characters of a reply at most: more than models write, and a later reply is made from those before it. */
+/** Characters of a reply at most: more than models write, and a later reply is made from those before it. */
 export const REPLY_LENGTH = 1024 * 1024
 
-/** Not shown: chunks of a reply that wait for its reader; the model is not read on while there are as many and the reader stays. */
+/** Chunks of a reply that wait for its reader; the model is not read on while there are as many and the reader stays. */
 export const REPLY_CHUNKS = 64
 
-/** Not shown: seconds that a reply takes at most, whether or not somebody reads it. */
+/** Seconds that a reply takes at most, whether or not somebody reads it. */
 export const REPLY_S = 1_800
 
-/** Not shown: replies of a user that are written at a time, and seconds for Retry-After where there are more. */
+/** Replies of a user that are written at a time, and seconds for Retry-After where there are more. */
 export const RUNNING_REPLIES = 10
 export const REPLY_RETRY_AFTER_S = 5
 
-/** Not shown: milliseconds after which what has come of a reply is stored, and characters from which on a part of it is not written again. */
+/** Milliseconds after which what has come of a reply is stored, and characters from which on a part of it is not written again. */
 export const REPLY_PART_MS = 500
 export const REPLY_PART_LENGTH = 8 * 1024
 
-/** Not shown: seconds after which a reply is ended, at most, that was stopped, or whose conversation, project or user was deleted. */
+/** Seconds after which a reply is ended, at most, that was stopped, or whose conversation, project or user was deleted. */
 export const WANTED_CHECK_S = 1
 
-/** Not shown: seconds without a sign of the process that writes a reply, after which the reply has broken off. */
+/** Seconds without a sign of the process that writes a reply, after which the reply has broken off. */
 export const REPLY_LEASE_S = 30
 
-/** Not shown: the newest revisions of a task whose cost an answer tells apart; that of older ones counts for the oldest of them. */
+/** The newest revisions of a task whose cost an answer tells apart; that of older ones counts for the oldest of them. */
 export const SPEND_REVISIONS = 100
 
-/** "Teams … endpoints (these resource groups exist): not shown": the agents of a team, by its type. Without a model, an agent has the router's. */
+/** The agents of a team, by its type. Without a model, an agent has the router's. */
 export const TEAMS = {
   'software-development': [
     { id: 1, name: 'Planner', role: 'Breaks goals down into tasks', model: null },
@@ -229,79 +229,79 @@ export const TEAMS = {
   custom: [{ id: 1, name: 'Assistant', role: 'Does what it is asked', model: null }],
 } as const
 
-/** Not shown: hours of GET /api/usage at most, three months, and where none are asked for, a week. */
+/** Hours of GET /api/usage at most, three months, and where none are asked for, a week. */
 export const USAGE_HOURS = 2_232
 export const USAGE_PERIOD_HOURS = 168
 
-/** Not shown: rows of GET /api/usage at most, and of how many of them it has the hours. */
+/** Rows of GET /api/usage at most, and of how many of them it has the hours. */
 export const USAGE_ROWS = 500
 export const USAGE_SERIES = 8
 
-/** Not shown: characters that a small entry, such as a sum of an hour or one of an index, counts as where it is read for a short answer. */
+/** Characters that a small entry, such as a sum of an hour or one of an index, counts as where it is read for a short answer. */
 export const ENTRY_CHARACTERS = 128
 
-/** "Maximum request body size: not shown": bytes of the body of a sign-in or a refresh, which anybody may send. */
+/** Bytes of the body of a sign-in or a refresh, which anybody may send. */
 export const AUTH_BODY_LIMIT = 16 * 1024
 
-/** "Maximum request body size: not shown": bytes of the body that changes a task, which may carry its output twice. */
+/** Bytes of the body that changes a task, which may carry its output twice. */
 export const TASK_BODY_LIMIT = 8 * 1024 * 1024
 
-/** "File service operations … payloads not shown": bytes of one file. */
+/** Bytes of one file. */
 export const FILE_LIMIT = 1_000_000_000
 
-/** Not shown: bytes of the display name of a file, in UTF-8. */
+/** Bytes of the display name of a file, in UTF-8. */
 export const FILE_NAME_BYTES = 255
 
-/** Not shown: bytes that are reserved at a time for an upload whose length is not announced. */
+/** Bytes that are reserved at a time for an upload whose length is not announced. */
 export const FILE_STEP = 8 * 1024 * 1024
 
-/** "trash / restore (files) operations. Transitions: not shown": days in the trash after which a file is removed for good. */
+/** Days in the trash after which a file is removed for good. */
 export const TRASH_DAYS = 30
 
 /**
- * Not shown: seconds for which what is written of a user who was erased is still removed: by requests that were running, and, an hour later at most, by
+ * Seconds for which what is written of a user who was erased is still removed: by requests that were running, and, an hour later at most, by
  * holds of requests that did not end.
  */
 export const ERASURE_S = 7_200
 
-/** "signed URL for private files": seconds for which one is valid at least. */
+/** Seconds for which a signed URL is valid at least. */
 export const FILE_URL_S = 3_600
 
-/** Not shown: seconds for which browsers and CDNs keep a public file without asking again: it can become private. */
+/** Seconds for which browsers and CDNs keep a public file without asking again: it can become private. */
 export const PUBLIC_FILE_S = 300
 
-/** "Which roles may call which operations … not shown": the role that everybody may take; a higher one takes an administrator (ruling 58). */
+/** The role that everybody may take; a higher one takes an administrator. */
 export const SELF_ROLE = 'user'
 
-/** Not shown: gateway keys of a user that are not revoked, by the role, and requests a minute of each and of all together. */
+/** Gateway keys of a user that are not revoked, by the role, and requests a minute of each and of all together. */
 export { KEY_LIMITS } from '@turnpike/core/internal'
 
-/** Not shown: seconds for which a gateway key that was rotated still works at most. */
+/** Seconds for which a gateway key that was rotated still works at most. */
 export const MOST_OVERLAP_S = 7 * 86_400
 
-/** Not shown: requests a minute of a signed-in user through `/api/gateway/v1` and for replies in conversations. */
+/** Requests a minute of a signed-in user through `/api/gateway/v1` and for replies in conversations. */
 export const USER_RATE_LIMIT = 60
 
 /**
- * Not shown: requests a minute at `/api`, far more than pages and programs send: of a signed-in user, and of an address for all that come without
+ * Requests a minute at `/api`, far more than pages and programs send: of a signed-in user, and of an address for all that come without
  * a user, such as sign-ins and files by signed URLs.
  */
 export const API_RATE_LIMITS = { user: 1_200, address: 6_000 }
 
 /**
- * Not shown: bytes that a request at `/api` may read or be answered with; each so many more count as another one of the user, so that a minute's
+ * Bytes that a request at `/api` may read or be answered with; each so many more count as another one of the user, so that a minute's
  * requests for the largest entries do not take the whole store and process.
  */
 export const REQUEST_BYTES = 128 * 1024
 
-/** Not shown: requests of a user at `/api` that are worked on at a time, by a process; the others wait. */
+/** Requests of a user at `/api` that are worked on at a time, by a process; the others wait. */
 export const USER_TURNS = 16
 
-/** "time-outs: not shown": milliseconds that running replies have to end after a shutdown began. */
+/** Milliseconds that running replies have to end after a shutdown began. */
 export const REPLY_DRAIN_MS = 30_000
 
-/** "Maximum request body size: not shown": bytes of a JSON body. */
+/** Bytes of a JSON body. */
 export const BODY_LIMIT = 1024 * 1024
 
-/** `info.version` of the OpenAPI document (spec.md, "Versioning"). */
+/** `info.version` of the OpenAPI document. */
 export const VERSION = '1.0.0'

@@ -50,7 +50,7 @@ export interface OpenApiRouteOptions {
   servers?: { url: string; description?: string }[]
 }
 
-/** Schemas by their names in spec.md. */
+/** Schemas by their names in the document. */
 const components = {
   User: shown(User, 'id email first_name last_name username role provider deleted_at created_at'),
   UserBalance: shown(

@@ -2,7 +2,7 @@ import type { DefineOperation, Route } from '@turnpike/http'
 import * as http from '@turnpike/http'
 import type { Caller } from './caller.js'
 
-/** Who may call a route of the platform: anybody, whoever is signed in, developers and administrators, or administrators (ruling 44). */
+/** Who may call a route of the platform: anybody, whoever is signed in, developers and administrators, or administrators. */
 export type Access = 'open' | 'user' | 'developer' | 'admin'
 
 /** A route of the platform. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Attachment, id, MemberRole, time } from './schemas.js'
 
-/** Schemas of what is shared, none of which spec.md has. */
+/** Schemas of what is shared. */
 
 /** Somebody whom a project is shared with. */
 export const Member = v.object({

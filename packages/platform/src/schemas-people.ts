@@ -5,7 +5,7 @@ import { count, id, Role, time } from './schemas.js'
 /** Who may sign up: nobody, whoever is invited, or everybody. */
 export const SIGN_UPS = ['closed', 'invited', 'open'] as const
 
-/** Not in spec.md: how people sign in. */
+/** How people sign in. */
 export const SignInOptions = v.object({
   sign_up: v.picklist(SIGN_UPS),
   /** The domains of those who sign up; empty = any. */
@@ -18,7 +18,7 @@ export const SignInOptions = v.object({
   providers: v.array(v.object({ id: v.string(), name: v.string() })),
 })
 
-/** Not in spec.md: what a link that was sent to somebody is for. */
+/** What a link that was sent to somebody is for. */
 export const Link = v.object({
   kind: v.picklist(['password', 'invitation', 'sign-up']),
   email: v.string(),
@@ -32,7 +32,7 @@ const delivery = {
   mail_error: v.optional(v.string()),
 }
 
-/** Not in spec.md: a link that was sent or, where it was not, is to be handed on. */
+/** A link that was sent or, where it was not, is to be handed on. */
 export const SentLink = v.object({
   ...delivery,
   /** Absent where it was sent. */
@@ -40,7 +40,7 @@ export const SentLink = v.object({
   expires_at: time,
 })
 
-/** Not in spec.md: an invitation that is open. */
+/** An invitation that is open. */
 export const Invitation = v.object({
   id,
   email: v.string(),

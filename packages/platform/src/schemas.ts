@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { NAME_LENGTH, TEXT_LENGTH } from './conventions.js'
 import { SCOPES } from './tokens/scopes.js'
 
-/** Schemas of spec.md, "Resources and their fields", and of the bodies that it does not show. */
+/** Schemas of what the platform answers. Which fields are not of the API as it was specified: docs/conventions.md. */
 
 export const id = v.pipe(v.string(), v.uuid())
 export const count = v.pipe(v.number(), v.integer())
@@ -14,7 +14,7 @@ const nullableTime = v.nullable(time)
 /** The three roles. */
 export const Role = v.picklist(ROLES)
 
-/** Not in spec.md: what members of a project may do: read, or change what is in it. */
+/** What members of a project may do: read, or change what is in it. */
 export const MemberRole = v.picklist(['reader', 'editor'])
 export type MemberRole = v.InferOutput<typeof MemberRole>
 /** Likewise, what a user is in a project. */
@@ -42,7 +42,7 @@ export const TokenLimit = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxVa
 /** A longer text in a body. */
 export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH), wellFormed)
 
-/** spec.md, "User (platform)". Ids of users that the gateway's administrators made may be no UUIDs, and their e-mail is '' where they have none. */
+/** A user. Ids of users that the gateway's administrators made may be no UUIDs, and their e-mail is '' where they have none. */
 export const User = v.object({
   id: v.string(),
   email: v.string(),
@@ -63,7 +63,7 @@ export const User = v.object({
   created_at: time,
 })
 
-/** spec.md, "UserBalance". */
+/** Credits and quotas of a user. */
 export const UserBalance = v.object({
   id: v.nullable(id),
   user_id: v.string(),
@@ -75,7 +75,7 @@ export const UserBalance = v.object({
   updated_at: nullableTime,
 })
 
-/** Not in spec.md: what a user may have, "beyond the plan default", null = any number. */
+/** What a user may have; null = any number. */
 export const AccountLimits = v.object({
   projects: v.nullable(count),
   agents: v.nullable(count),
@@ -95,7 +95,7 @@ export const AccountLimits = v.object({
   role: Role,
 })
 
-/** spec.md, "UserFile". */
+/** A file of a user. */
 export const UserFile = v.object({
   id,
   display_name: v.string(),
@@ -122,13 +122,13 @@ const access = {
   user: sessionUser,
 }
 
-/** spec.md, "AuthSession". */
+/** What a sign-in and a refresh answer. */
 export const AuthSession = v.object({ ...access, refresh_token: v.string() })
 
-/** What a browser gets (ruling 46): an AuthSession without the refresh token, which its cookie stands for. */
+/** What a browser gets: an AuthSession without the refresh token, which its cookie stands for. */
 export const BrowserSession = v.object(access)
 
-/** Not in spec.md: a token by which a program acts as its user. `token` is shown once, when it is made. */
+/** A token by which a program acts as its user. `token` is shown once, when it is made. */
 export const Token = v.object({
   id,
   name: v.string(),
@@ -154,7 +154,7 @@ export const UserSignIn = v.object({
   is_current: v.boolean(),
 })
 
-/** spec.md, "Session (gateway session tracking)". */
+/** A session of the gateway: requests that belong together. */
 export const Session = v.object({
   id,
   user_id: v.string(),
@@ -179,7 +179,7 @@ const EndUserRules = v.object({
   rate_limit: v.optional(count),
 })
 
-/** Not in spec.md: an end user of a key, and what they have used. Limits of their own are in place of the key's. */
+/** An end user of a key, and what they have used. Limits of their own are in place of the key's. */
 export const EndUser = v.object({
   id: v.string(),
   budget: v.optional(Budget),
@@ -194,7 +194,7 @@ export const EndUser = v.object({
   cost_usd: v.number(),
 })
 
-/** spec.md, "GatewayKey". `key` is shown once, when it is created; the time of the last use and what was spent of the budget in lists. Limits that a key does not have are absent. */
+/** A gateway key. `key` is shown once, when it is created; the time of the last use and what was spent of the budget in lists. Limits that a key does not have are absent. */
 export const GatewayKey = v.object({
   id,
   name: v.string(),
@@ -219,17 +219,17 @@ export const GatewayKey = v.object({
   last_used_at: v.optional(nullableTime),
 })
 
-/** spec.md, "Project": the kinds of teams. */
+/** The kinds of teams. */
 export const TeamType = v.picklist(['software-development', 'content-creation', 'research', 'custom'])
 export type TeamType = v.InferOutput<typeof TeamType>
 
-/** spec.md, "States and transitions": the status of a task. */
+/** The status of a task. */
 export const TaskStatus = v.picklist(['scheduled', 'running', 'done', 'failed', 'waiting_approval'])
 export type TaskStatus = v.InferOutput<typeof TaskStatus>
 
 export const nullableText = v.nullable(v.string())
 
-/** spec.md, "Project". */
+/** A project. */
 export const Project = v.object({
   id,
   name: v.string(),
@@ -246,7 +246,7 @@ export const Project = v.object({
 })
 export type Project = v.InferOutput<typeof Project>
 
-/** spec.md, "Task". */
+/** A task. */
 export const Task = v.object({
   id,
   project_id: id,
@@ -263,24 +263,24 @@ export const Task = v.object({
 })
 export type Task = v.InferOutput<typeof Task>
 
-/** spec.md, "Response payload of GET /api/tasks/{id}/status: not shown". */
+/** What GET /api/tasks/{id}/status answers. */
 export const TaskState = v.object({ id, status: TaskStatus, updated_at: time })
 
-/** spec.md, "Task revision". */
+/** A revision of a task. */
 export const TaskRevision = v.object({ id, task_id: id, output: v.string(), created_at: time })
 export type TaskRevision = v.InferOutput<typeof TaskRevision>
 
 export const MessageRole = v.picklist(['user', 'assistant', 'system'])
 
-/** Not in spec.md: how far a reply is: it is being written, is whole, was stopped by the user, or broke off. */
+/** How far a reply is: it is being written, is whole, was stopped by the user, or broke off. */
 export const ReplyState = v.picklist(['running', 'done', 'stopped', 'failed'])
 export type ReplyState = v.InferOutput<typeof ReplyState>
 
-/** Not in spec.md: a file of the user that a message has, as it was when it was sent. */
+/** A file of the user that a message has, as it was when it was sent. */
 export const Attachment = v.object({ id, display_name: v.string(), mime_type: v.string(), size_bytes: count })
 export type Attachment = v.InferOutput<typeof Attachment>
 
-/** spec.md, "Message". The fields after `attachments` are those of replies, as far as they are known. */
+/** A message. The fields after `attachments` are those of replies, as far as they are known. */
 export const Message = v.object({
   id,
   role: MessageRole,
@@ -300,14 +300,14 @@ export const Message = v.object({
   cost_usd: v.optional(v.number()),
 })
 
-/** spec.md, "Conversation". */
+/** A conversation. */
 export const Conversation = v.object({ id, project_id: id, messages: v.array(Message) })
 
-/** spec.md, "Teams and Results endpoints: not shown": an agent of a team; a model of null is the router's for agents. */
+/** An agent of a team; a model of null is the router's for agents. */
 export const Agent = v.object({ id: count, name: v.string(), role: v.string(), model: nullableText })
 export const Team = v.object({ type: TeamType, agents: v.array(Agent) })
 
-/** spec.md, "Teams and Results endpoints: not shown": the output of a task. It has the id of its task. */
+/** The output of a task. It has the id of its task. */
 export const Result = v.object({
   id,
   project_id: id,

@@ -16,7 +16,7 @@ export const accountGet = (users: UserOperations) =>
     run: async (caller) => ({ ...userView(caller!.user), ...(await users.budgetUsed(caller!.user)) }),
   })
 
-/** PATCH /api/account/role: up to the highest role that an administrator granted (ruling 58). The last administrator does not step down. */
+/** PATCH /api/account/role: up to the highest role that an administrator granted. The last administrator does not step down. */
 export const accountRole = (users: UserOperations, sessions: SessionIssuer | undefined) =>
   operation({
     id: 'account.setRole',

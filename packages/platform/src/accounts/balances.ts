@@ -31,7 +31,7 @@ export function balanceOperations({ kv, balancePolicy: policy, planLimits, now }
     /** Null if there is no such user. */
     get: async (userId: string): Promise<Balance | null> =>
       (await getUser(kv, userId, { deleted: true })) && getBalance(kv, userId, policy),
-    /** What a user may have: the plan, and the extras of the balance (ruling 34). */
+    /** What a user may have: the plan, and the extras of the balance. */
     async limits(userId: string): Promise<PlanLimits> {
       const { storage_gb, extra_projects, extra_agents } = await getBalance(kv, userId, policy)
       const { projects, agents, storageGb, ...others } = planLimits

@@ -125,7 +125,7 @@ export const usersUpdate = (users: UserOperations) =>
     },
   })
 
-/** DELETE /api/users/{id}: soft (ruling 31); a second time with `permanent` for good. */
+/** DELETE /api/users/{id}: soft; a second time with `permanent` for good. */
 export const usersRemove = (users: UserOperations, erasures: ErasureOperations) =>
   operation({
     id: 'users.remove',

@@ -13,7 +13,7 @@ import { finishPurge, purgeOf } from '../projects/purges.js'
 import { commitInProject, inProject, joined, projectView } from '../projects/stored-projects.js'
 import type { Message as MessageSchema, Project } from '../schemas.js'
 
-/** spec.md, "Message", as stored. A reply that is `running` has its text in parts (replies.ts). */
+/** A message, as stored. A reply that is `running` has its text in parts (replies.ts). */
 export type Message = v.InferOutput<typeof MessageSchema> & {
   /** Of an earlier version, for a reply that is being written, or that broke off. */
   incomplete?: true

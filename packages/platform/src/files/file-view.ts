@@ -17,7 +17,7 @@ export interface FileRouteParts {
 }
 
 /**
- * The URL of a file's bytes (spec.md, UserFile: "CDN URL for public files, signed URL for private files").
+ * The URL of a file's bytes (one that caches keep for public files, a signed one for private files).
  * @param urlState what a signed one is bound to
  */
 export async function urlOf(

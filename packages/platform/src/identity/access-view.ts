@@ -2,7 +2,7 @@ import type { User } from '@turnpike/core'
 import type { AccessToken } from './access-tokens.js'
 import type { AuthSession } from './identity.js'
 
-/** What a user is told with an access token: an AuthSession (spec.md) without the refresh token. @param expires_in seconds */
+/** What a user is told with an access token: an AuthSession without the refresh token. @param expires_in seconds */
 export function accessView(
   { token, exp }: AccessToken,
   { id, email, role, first_name, last_name, username }: User,

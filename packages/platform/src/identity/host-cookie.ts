@@ -8,7 +8,7 @@ const isPlain = (baseUrl: string | undefined): boolean => {
   return protocol === 'http:' && !/^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
-/** A cookie of a platform at `baseUrl`, which a browser keeps for so many days (ruling 33). */
+/** A cookie of a platform at `baseUrl`, which a browser keeps for so many days. */
 export function hostCookie(names: { host: string; plain: string }, baseUrl: string | undefined, days: number) {
   const plain = isPlain(baseUrl)
   const name = plain ? names.plain : names.host

@@ -3,7 +3,7 @@ import type { Authenticator, Head } from '@turnpike/http'
 import type { Named } from './password-rules.js'
 import type { VouchedBy } from './sign-ins.js'
 
-/** spec.md, "AuthSession". */
+/** What a sign-in and a refresh answer. */
 export interface AuthSession {
   access_token: string
   refresh_token: string

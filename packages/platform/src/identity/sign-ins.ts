@@ -176,7 +176,7 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
     },
 
     /**
-     * Counts a refresh with the token of `counter` (ruling 50; RFC 9700, 4.14.2). The token before the current one is answered with the
+     * Counts a refresh with the token of `counter` (RFC 9700, 4.14.2). The token before the current one is answered with the
      * current one: for a short time, as several tabs refresh at once, and longer while nothing of the answer was used, as that may have been
      * lost. Any other use of an older token shows that two clients have it, and the sign-in ends.
      * @param log is asked where it ends so

@@ -5,7 +5,7 @@ import { tooMany } from '../errors.js'
 
 /** What failures are counted for, and how many a minute are free. */
 export interface Subject {
-  /** Hashed before it is stored (ruling 47). */
+  /** Hashed before it is stored. */
   name: string
   perMinute: number
   /** Who tries it: a block holds only for those that have failed while the subject was blocked, or blocked it. Absent = for everybody. */

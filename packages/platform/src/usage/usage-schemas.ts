@@ -1,4 +1,4 @@
-/** What was used: spec.md does not show these answers. @module */
+/** What was used. @module */
 import * as v from 'valibot'
 import { count, id, nullableText, time } from '../schemas.js'
 
@@ -10,14 +10,14 @@ const usage = {
   cost_usd: v.number(),
 }
 
-/** spec.md, "Gateway usage statistics under the keys group: not shown": sums of the caller's keys, and of each. */
+/** Sums of the caller's keys, and of each. */
 export const KeysUsage = v.object({
   ...usage,
   /** Newest first. */
   keys: v.array(v.object({ id, name: v.string(), ...usage })),
 })
 
-/** Not in spec.md: what usage is told apart by. */
+/** What usage is told apart by. */
 export const UsageBy = v.picklist(['model', 'key', 'session', 'conversation', 'task', 'project'])
 export type UsageBy = v.InferOutput<typeof UsageBy>
 
@@ -30,7 +30,7 @@ const usageHours = {
 /** Requests whose price is not known. */
 const unpriced = count
 
-/** Not in spec.md: what a user has used in a period. */
+/** What a user has used in a period. */
 export const UsageReport = v.object({
   by: UsageBy,
   /** The start of the first hour. */
@@ -59,10 +59,10 @@ export const UsageReport = v.object({
   omitted: count,
 })
 
-/** Not in spec.md: what the gateway requests of a project have used. */
+/** What the gateway requests of a project have used. */
 export const Spend = v.object(usage)
 
-/** Not in spec.md: what the gateway requests of a task have used, in all, up to each revision since the one before, and since the last. */
+/** What the gateway requests of a task have used, in all, up to each revision since the one before, and since the last. */
 export const TaskSpend = v.object({
   ...usage,
   /** Newest first. */
