@@ -1,12 +1,12 @@
 /**
- * One engine in a process of its own: `node storage-engine.mjs NAME WHERE fill | measure | paced MERGE_AFTER | records USERS | start`, where WHERE is
- * a folder, a file or a URL. Prints its figures as JSON: commits per second, times in milliseconds, and sizes in bytes.
+ * One engine in a process of its own: `node storage-engine.mjs NAME WHERE fill | measure | paced MERGE_AFTER | records USERS COUNT | size | expire | start`, where
+ * WHERE is a folder, a file or a URL. Prints its figures as JSON: commits per second, times in milliseconds, and sizes in bytes.
  */
-import { readdirSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { memoryKV, usageLedger } from '@turnpike/core'
+import { expireRecords, memoryKV, usageLedger } from '@turnpike/core'
 import { durableFs, fsKV, openKV, postgresKV, redisKV, sqliteKV } from '@turnpike/storage'
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
@@ -15,7 +15,6 @@ const KEYS = 100_000
 const SECONDS = 4
 const PAGES = 2_000
 const PACED_SECONDS = 20
-const RECORDS = 1_000_000
 const [MODELS, DAYS] = [10, 30]
 /** Records that are appended together: ten commits of the ledger. */
 const BATCH = 1_280
@@ -154,13 +153,15 @@ async function paced(folder, mergeAfter) {
   }
 }
 
-/** Stores usage records, each in an entry of its own, as of `users` who ask one after the other for a month. */
-async function records(kv, users) {
+/** Stores `count` usage records, each in an entry of its own, as of `users` who ask one after the other for a month. */
+async function records(kv, users, count) {
   const { runnerImport } = await import('vite')
   const { usageRecord } = (await runnerImport(fileURLToPath(new URL('../support/usage-record.ts', import.meta.url))))
     .module
   const ids = Array.from({ length: users }, () => crypto.randomUUID())
-  const ledger = usageLedger(kv)
+  const timeOf = (n) => Date.UTC(2026, 0, 1) + (n / count) * DAYS * 86_400_000
+  let now = timeOf(0)
+  const ledger = usageLedger(kv, { now: () => now })
   const begin = performance.now()
   const append = (n) =>
     ledger.append(
@@ -169,13 +170,47 @@ async function records(kv, users) {
         user_id: ids[n % users],
         key_id: `key-${ids[n % users]}`,
         model: `model-${n % MODELS}`,
-        timestamp: new Date(Date.UTC(2026, 0, 1) + (n / RECORDS) * DAYS * 86_400_000).toISOString(),
+        timestamp: new Date(timeOf(n)).toISOString(),
       }),
     )
-  for (let n = 0; n < RECORDS; n += BATCH)
-    await Promise.all(Array.from({ length: Math.min(BATCH, RECORDS - n) }, (_, i) => append(n + i)))
+  for (let n = 0; n < count; n += BATCH) {
+    const length = Math.min(BATCH, count - n)
+    // A group is stored after the last of its records was made.
+    now = timeOf(n + length)
+    await Promise.all(Array.from({ length }, (_, i) => append(n + i)))
+  }
   await kv.close()
   return { filled: performance.now() - begin }
+}
+
+/** Bytes that a store takes: on the disk, or those of Redis in memory. */
+const sizes = {
+  fs: async (folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((file) => file.isFile())
+      .reduce((sum, file) => sum + statSync(`${file.parentPath}/${file.name}`).size, 0),
+  async redis(url) {
+    const redis = new Redis(url)
+    const [, bytes] = /used_memory:(\d+)/.exec(await redis.info('memory'))
+    await redis.quit()
+    return Number(bytes)
+  },
+  async postgres(url) {
+    const pool = new Pool({ connectionString: url })
+    await pool.query('vacuum full')
+    const { rows } = await pool.query('select sum(pg_total_relation_size(relid)) as bytes from pg_stat_user_tables')
+    await pool.end()
+    return Number(rows[0].bytes)
+  },
+}
+
+/** Removes the older half of the records. */
+async function expire(kv) {
+  const before = performance.now()
+  await expireRecords(kv, new Date(Date.UTC(2026, 0, 1 + DAYS / 2)))
+  const took = performance.now() - before
+  await kv.close()
+  return took
 }
 
 /** What a process takes to open a store, and has afterwards. */
@@ -190,7 +225,7 @@ async function start() {
   return { files, opened, cpu: (cpu.user - user + cpu.system - system) / 1_000, rss, heapUsed }
 }
 
-const [name, where, task, number] = process.argv.slice(2)
+const [name, where, task, number, count] = process.argv.slice(2)
 const open = () => engines[name](where)
 const tasks = {
   async fill() {
@@ -200,7 +235,9 @@ const tasks = {
   },
   measure: () => measure(open),
   paced: () => paced(where, Number(number)),
-  records: async () => records(await open(), Number(number)),
+  records: async () => records(await open(), Number(number), Number(count)),
+  size: () => sizes[name](where),
+  expire: async () => expire(await open()),
   start,
 }
 console.log(JSON.stringify((await tasks[task]()) ?? null))

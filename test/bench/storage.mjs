@@ -1,5 +1,6 @@
 /**
- * Figures of the storage engines as Markdown: `npm run bench:storage [-- NAME …]`, where a name is one of the first column, `paced` or `large`.
+ * Figures of the storage engines as Markdown: `npm run bench:storage [-- NAME …]`, where a name is one of the first column, `paced`, `growth`
+ * or `large`.
  * README.md tells how it measures.
  */
 import { execFile } from 'node:child_process'
@@ -117,13 +118,39 @@ if (isAsked('paced')) {
   }
 }
 
+if (isAsked('growth')) {
+  const COUNT = 200_000
+  console.log(
+    `\n${COUNT.toLocaleString('en')} usage records of 200 users in a month, then without those of its first half; bytes by record\n`,
+  )
+  head('engine', 'bytes', 'heap of a process', 'the half removed in', 'bytes', 'heap')
+  const each = (bytes) => Math.round(bytes / COUNT)
+  for (const [engine, start] of [
+    ['fs', local],
+    ['redis', redis('everysec')],
+    ['postgres', startPostgres],
+  ]) {
+    const server = await start()
+    try {
+      const command = [process.execPath, engine, server.url]
+      const heap = async () => (engine === 'fs' ? each((await run(...command, 'start')).heapUsed) : '–')
+      await run(...command, 'records', '200', String(COUNT))
+      const before = [each(await run(...command, 'size')), await heap()]
+      const took = `${((await run(...command, 'expire')) / 1_000).toFixed(1)} s`
+      print(engine, ...before, took, each(await run(...command, 'size')), await heap())
+    } finally {
+      await server.stop()
+    }
+  }
+}
+
 if (isAsked('large')) {
   console.log('\nStarts on fs with 1,000,000 usage records; times in seconds, sizes in MB\n')
   head('users', 'filled in', 'files', 'start', 'CPU time', 'heap', 'RSS')
   const inMB = (bytes) => Math.round(bytes / 1e6)
   for (const users of [200, 100_000]) {
     const { url } = await local()
-    const { filled } = await run(process.execPath, 'fs', url, 'records', String(users))
+    const { filled } = await run(process.execPath, 'fs', url, 'records', String(users), '1000000')
     for (let round = 0; round < 3; round++) {
       const { files, opened, cpu, rss, heapUsed } = await run(process.execPath, 'fs', url, 'start')
       print(users, (filled / 1_000).toFixed(0), files, ms(opened / 1_000), ms(cpu / 1_000), inMB(heapUsed), inMB(rss))

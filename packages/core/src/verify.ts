@@ -3,10 +3,11 @@ import type { User } from './entities/users.js'
 import { countUsers, emailKeys, userIdOf } from './entities/users.js'
 import type { KV } from './kv/kv.js'
 import { entriesOf } from './kv/kv.js'
+import { addHoursBefore, firstHour } from './ledger/expire-records.js'
 import type { Hold } from './ledger/holds.js'
 import { addHeld } from './ledger/holds.js'
 import type { Fields } from './ledger/totals.js'
-import { add, addUsage, Sums } from './ledger/totals.js'
+import { add, addUsage, hourOf, Sums } from './ledger/totals.js'
 import type { UsageRecord } from './ledger/usage-record.js'
 
 /** Checks that the e-mail index and the users agree, and that the count of users is right. */
@@ -89,12 +90,18 @@ async function* verifySums(
         yield `${field} of ${key.join(' ')} is ${Math.abs(difference)} ${difference > 0 ? 'less' : 'more'} than what it sums`
 }
 
-/** Checks that the usage totals are the sums of their records, and the held amounts of limits the sums of their holds. */
+/**
+ * Checks that the usage totals are the sums of their records, and the held amounts of limits the sums of their holds. Where records were removed,
+ * the sums of their hours stand for them.
+ */
 async function* verifyUsage(kv: KV): AsyncGenerator<string> {
   const usage = new Sums()
+  const first = await firstHour(kv)
+  const isCounted = ({ timestamp }: UsageRecord): boolean => hourOf(timestamp) >= first
   for await (const { key, value } of entriesOf<UsageRecord[]>(kv, ['usage']))
     // Records have a user in their key; the entry that tests whether the store is writable has none.
-    if (key.length === 3) addUsage(usage, value, [])
+    if (key.length === 3) addUsage(usage, value.filter(isCounted), [])
+  if (first !== '') await addHoursBefore(kv, usage, first)
   for await (const { value } of entriesOf<Hold>(kv, ['hold'])) addHeld(usage, value)
   // Failed calls leave no record.
   for (const name of ['usage-total', 'usage-hour', 'usage-part'])

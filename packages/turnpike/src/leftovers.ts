@@ -1,4 +1,5 @@
 import type { BlobStore, KV, UsageLedger } from '@turnpike/core'
+import { expireRecords } from '@turnpike/core'
 import type { Platform } from '@turnpike/platform'
 
 /** Age from which a hold counts as left behind by a crash. Nothing ends a request that takes longer; its record replaces the estimate then. */
@@ -9,7 +10,8 @@ const REPLIES_MS = 30_000
 
 /**
  * Finishes what a crash left behind: replies of conversations are marked, holds are settled, deletions of projects and erasures of users go on, and bytes without a file are removed. At once where no other
- * process can use the store, holds and uploads included, and then periodically. Once a day it empties the trash of what has been there for long enough.
+ * process can use the store, holds and uploads included, and then periodically. Once a day it empties the trash of what has been there for long enough, and removes
+ * usage records that are old enough.
  */
 export async function finishLeftovers(
   {
@@ -17,7 +19,15 @@ export async function finishLeftovers(
     blobs,
     ledger,
     operations,
-  }: { kv: KV; blobs: BlobStore; ledger: UsageLedger; operations: () => Platform['operations'] },
+    usageDays,
+  }: {
+    kv: KV
+    blobs: BlobStore
+    ledger: UsageLedger
+    operations: () => Platform['operations']
+    /** Days for which usage records are kept; 0 = for ever. */
+    usageDays: () => number
+  },
   onError: (error: unknown, context: object) => void,
 ): Promise<{ end(): Promise<void> }> {
   const attempt = (sweep: string, run: () => Promise<unknown> | undefined): Promise<void> =>
@@ -36,6 +46,8 @@ export async function finishLeftovers(
   const daily = async (): Promise<void> => {
     await attempt('trash', () => operations().files?.purge())
     await attempt('parts of files', () => blobs.sweep?.())
+    const days = usageDays()
+    if (days > 0) await attempt('usage records', () => expireRecords(kv, new Date(Date.now() - days * DAY_MS)))
   }
   const replies = (isAlone?: boolean): Promise<void> =>
     attempt('replies', () => operations().conversations.endAbandoned(isAlone))

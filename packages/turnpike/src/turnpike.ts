@@ -120,7 +120,16 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
   tellFaults(current.routed.read)
   await reseal(kv, current.routed)
   const firstKey = await firstStart({ kv, ...current }, config)
-  const leftovers = await finishLeftovers({ kv, blobs, ledger, operations: () => current.platform.operations }, onError)
+  const leftovers = await finishLeftovers(
+    {
+      kv,
+      blobs,
+      ledger,
+      operations: () => current.platform.operations,
+      usageDays: () => current.config.usageDays,
+    },
+    onError,
+  )
   const rotate = (): Promise<unknown> =>
     current.identity.rotateKeys(KEY_AGE_MS).catch((error: unknown) => onError(error, { rotation: 'signing keys' }))
   const rotation = setInterval(() => void rotate(), DAY_MS).unref()

@@ -184,6 +184,11 @@ export const ConfigSchema = section({
   $schema: setting('The JSON Schema of this file.', v.string()),
   server: setting('How it listens, and what it logs.', Server, {}),
   store: setting('Where everything but files is kept.', Store, 'fs:.turnpike'),
+  usageDays: setting(
+    'Days for which the record of each request is kept; 0 = for ever. Sums are kept in any case.',
+    integer(0, 36_500),
+    400,
+  ),
   files: setting('The files of users.', Files, {}),
   admin: setting('The first administrator and the first gateway key.', Admin, {}),
   prices: setting(

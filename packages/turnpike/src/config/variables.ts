@@ -9,6 +9,7 @@ export const variables = {
   TRUSTED_HOPS: 'server.trustedHops',
   BODY_MEMORY_MB: 'server.bodyMemoryMB',
   STORAGE: 'store',
+  USAGE_DAYS: 'usageDays',
   FILES: 'files.store',
   AWS_ACCESS_KEY_ID: 'files.accessKeyId',
   AWS_SECRET_ACCESS_KEY: 'files.secretAccessKey',
