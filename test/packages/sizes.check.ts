@@ -87,14 +87,14 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['agent', 'tarball', 31_000, () => tarball('agent')],
   ['client', 'tarball', 44_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
-  ['core', 'tarball', 221_000, () => tarball('core')],
+  ['core', 'tarball', 225_000, () => tarball('core')],
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 220_000, () => tarball('gateway')],
   ['http', 'tarball', 105_000, () => tarball('http')],
   ['platform', 'tarball', 392_000, () => tarball('platform')],
   ['providers', 'tarball', 506_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
-  ['turnpike', 'tarball', 464_000, () => tarball('turnpike')],
+  ['turnpike', 'tarball', 467_000, () => tarball('turnpike')],
 ]
 
 const rows: object[] = []

@@ -1,4 +1,4 @@
-import { uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/helpers'
 import { expect, it } from 'vitest'
 import { newProject, newTask, patchTask } from './work.js'
 import { worldSuite } from './world.js'

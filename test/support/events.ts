@@ -1,4 +1,4 @@
-import { readerOf } from '@turnpike/core/internal'
+import { readerOf } from '@turnpike/core/helpers'
 import type { EventStream } from '@turnpike/http'
 import { sseEvent } from '@turnpike/http'
 

@@ -1,5 +1,5 @@
 import { ApiError, UpstreamError } from '@turnpike/core'
-import { scrub } from '@turnpike/core/internal'
+import { scrub } from '@turnpike/core/helpers'
 import type { RequestLog } from '@turnpike/http'
 
 /** Characters that are logged of an upstream's error code, which is a few words with underscores. */

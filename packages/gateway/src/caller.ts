@@ -10,7 +10,8 @@ import type {
   User,
 } from '@turnpike/core'
 import { ApiError, KEY_PREFIX } from '@turnpike/core'
-import { consumeMore, sha256, unauthenticated, userOf } from '@turnpike/core/internal'
+import { sha256 } from '@turnpike/core/helpers'
+import { consumeMore, unauthenticated, userOf } from '@turnpike/core/internal'
 import type { Authenticator, Call, Exchange, SameOriginOptions } from '@turnpike/http'
 import { identify } from '@turnpike/http'
 import { forbidden } from './errors.js'

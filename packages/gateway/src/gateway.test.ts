@@ -1,6 +1,6 @@
 import type { Model } from '@turnpike/core'
 import { memoryKV, ModelList } from '@turnpike/core'
-import { isUuid } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
 import { anthropic, createRouter } from '@turnpike/providers'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'

@@ -1,6 +1,7 @@
 import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, Router, UsageLedger } from '@turnpike/core'
 import { gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
-import { attribution, checkOptions, keyLimitsOf } from '@turnpike/core/internal'
+import { checkOptions } from '@turnpike/core/helpers'
+import { attribution, keyLimitsOf } from '@turnpike/core/internal'
 import type {
   Authenticator,
   CorsOptions,

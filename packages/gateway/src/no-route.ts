@@ -1,4 +1,4 @@
-import { scrubPath } from '@turnpike/core/internal'
+import { scrubPath } from '@turnpike/core/helpers'
 
 const chat = 'The gateway has the Chat Completions API: use POST /v1/chat/completions.'
 const none = 'The gateway does not offer this: use the provider’s own API.'

@@ -1,4 +1,4 @@
-import type { OptionNames } from '@turnpike/core/internal'
+import type { OptionNames } from '@turnpike/core/helpers'
 import type { GatewayOptions } from './gateway.js'
 
 /** The options of `createGateway`, and whether each must be set. */

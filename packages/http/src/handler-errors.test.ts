@@ -1,5 +1,5 @@
 import { ApiError } from '@turnpike/core'
-import { isUuid } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
 import { describe, expect, it } from 'vitest'
 import { eventsOf } from '../../../test/support/events.js'
 import { fetchShell } from './shells/fetch-shell.js'

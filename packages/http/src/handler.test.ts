@@ -1,6 +1,6 @@
 // Longer than 250 lines: one function, and one route table that all cases call.
 import { ApiError } from '@turnpike/core'
-import { isUuid } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { eventsOf } from '../../../test/support/events.js'

@@ -1,5 +1,6 @@
 import { ApiError, StorageError } from '@turnpike/core'
-import { addressOf, JSON_DEPTH, jsonCount, scrubPath, STORAGE_RETRY_AFTER_S, uuidv7 } from '@turnpike/core/internal'
+import { addressOf, jsonCount, scrubPath, uuidv7 } from '@turnpike/core/helpers'
+import { JSON_DEPTH, STORAGE_RETRY_AFTER_S } from '@turnpike/core/internal'
 import type { BodyMemory } from './body/body-memory.js'
 import { bodyMemory } from './body/body-memory.js'
 import { parseJson, requireJson } from './body/body.js'

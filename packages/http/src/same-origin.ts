@@ -1,6 +1,6 @@
 import type { Identified } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import { parseUrl } from '@turnpike/core/internal'
+import { parseUrl } from '@turnpike/core/helpers'
 import type { Exchange } from './shells/exchange.js'
 
 /** What an identity reads of a request. */

@@ -1,5 +1,6 @@
 import type { ApiError, Identified, KV, RateLimiter, Role, User } from '@turnpike/core'
-import { addressOf, sha256, unauthenticated, userOf } from '@turnpike/core/internal'
+import { addressOf, sha256 } from '@turnpike/core/helpers'
+import { unauthenticated, userOf } from '@turnpike/core/internal'
 import type { Authenticator, Call, Head, SameOriginOptions } from '@turnpike/http'
 import { identify } from '@turnpike/http'
 import { REQUEST_BYTES, USER_TURNS } from './conventions.js'

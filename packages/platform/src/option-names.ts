@@ -1,4 +1,4 @@
-import type { OptionNames } from '@turnpike/core/internal'
+import type { OptionNames } from '@turnpike/core/helpers'
 import type { PlatformOptions } from './platform.js'
 
 /** The options of `createPlatform`, and whether each must be set. */

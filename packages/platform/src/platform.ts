@@ -1,6 +1,7 @@
 import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, UsageLedger } from '@turnpike/core'
 import { ApiError, gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
-import { checkOptions, consumeMore, keyLimitsOf } from '@turnpike/core/internal'
+import { checkOptions } from '@turnpike/core/helpers'
+import { consumeMore, keyLimitsOf } from '@turnpike/core/internal'
 import type { CorsOptions, Exchange, Handler, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
 import { createHandler, requireSameOrigin, shells } from '@turnpike/http'
 import type { PlanLimits } from './accounts/balances.js'

@@ -1,6 +1,7 @@
 /** Azure OpenAI: the models of the OpenAI family that a resource has deployed, by its v1 API or its dated API. @module */
 import type { ChatProvider, OwnModel } from '@turnpike/core'
-import { checkOptions, extend, invalid } from '@turnpike/core/internal'
+import { checkOptions, extend } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 import type { ChatAdapter } from './adapter.js'
 import type { ApiKey, FamilyOptions, Names } from './family.js'
 import { checkAddress, common, familyProvider } from './family.js'

@@ -1,6 +1,6 @@
 import type { Capability, ChatProvider, Model, OwnModel } from '@turnpike/core'
-import type { OptionNames } from '@turnpike/core/internal'
-import { checkOptions, extend, unset } from '@turnpike/core/internal'
+import type { OptionNames } from '@turnpike/core/helpers'
+import { checkOptions, extend, unset } from '@turnpike/core/helpers'
 import { asCallersKnow } from './refusals/failures.js'
 import { checkHeaders, HEADER_VALUE } from './upstream/headers.js'
 import { idOf, ownModels } from './models/own-models.js'

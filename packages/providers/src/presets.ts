@@ -1,6 +1,6 @@
 /** Servers of OpenAI's API by their names, so that nobody has to know their addresses. @module */
 import type { ChatProvider } from '@turnpike/core'
-import { unset } from '@turnpike/core/internal'
+import { unset } from '@turnpike/core/helpers'
 import type { OpenAIOptions } from './openai/index.js'
 import { openai } from './openai/index.js'
 

@@ -9,7 +9,8 @@ import type {
   UpstreamCall,
 } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import { extend, nextTurn, unset, unsupported, withoutNulls } from '@turnpike/core/internal'
+import { extend, nextTurn, unset, withoutNulls } from '@turnpike/core/helpers'
+import { unsupported } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './upstream/events.js'
 import { billed, malformed } from './refusals/failures.js'

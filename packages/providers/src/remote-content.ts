@@ -1,5 +1,6 @@
 /** Fetches images from URLs that callers supplied, on Node and Bun, with protection of the internal network (SSRF). @module */
-import { invalid, inSmallPieces, parseUrl, PIECE_COST } from '@turnpike/core/internal'
+import { inSmallPieces, parseUrl, PIECE_COST } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { get } from 'node:https'

@@ -1,7 +1,7 @@
 /** The transport for Node. It uses undici's dispatcher, because `fetch` costs several times as much CPU there. @module */
 import type { Signal } from '@turnpike/core'
-import type { OnError, OnResult } from '@turnpike/core/internal'
-import { microtask, Pieces } from '@turnpike/core/internal'
+import type { OnError, OnResult } from '@turnpike/core/helpers'
+import { microtask, Pieces } from '@turnpike/core/helpers'
 import type { Dispatcher } from 'undici'
 import { Agent } from 'undici'
 import { decoded } from './upstream/content-encoding.js'

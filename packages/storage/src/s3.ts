@@ -1,7 +1,8 @@
 /** Blobs in a bucket of S3 or a compatible service. @module */
 import type { BlobStore, ByteRange } from '@turnpike/core'
 import { StorageError } from '@turnpike/core'
-import { contentDisposition, encodeKey } from '@turnpike/core/internal'
+import { contentDisposition } from '@turnpike/core/helpers'
+import { encodeKey } from '@turnpike/core/internal'
 import { cutRange, writeChunks } from './blobs/blob-bytes.js'
 import type { S3Options } from './blobs/s3-client.js'
 import { elementOf, refusal, s3Client } from './blobs/s3-client.js'

@@ -10,7 +10,8 @@ import {
   parsePrices,
   priceTable,
 } from '@turnpike/core'
-import { excess, JSON_DEPTH, jsonCount, readAtMost } from '@turnpike/core/internal'
+import { excess, jsonCount, readAtMost } from '@turnpike/core/helpers'
+import { JSON_DEPTH } from '@turnpike/core/internal'
 import { builtInPrices, builtInRows } from '@turnpike/providers'
 
 /** The public price tables, with their URLs and parsers. */

@@ -1,5 +1,5 @@
 import type { ChatCompletion, ChunkChoice, ChunkHead, Usage } from '@turnpike/core'
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 
 type Fields = Record<string, unknown>
 

@@ -1,5 +1,5 @@
 import type { ChunkChoice, Memory } from '@turnpike/core'
-import { extend, isObject, nextTurn } from '@turnpike/core/internal'
+import { extend, isObject, nextTurn } from '@turnpike/core/helpers'
 
 /** Names of strings that are no text: they say what stands beside them, or are data. */
 const noText = new Set(['role', 'type', 'id', 'name', 'format', 'url', 'data', 'b64_json'])

@@ -12,7 +12,8 @@ import {
   TranscriptionFields,
   TranscriptionResponse,
 } from '@turnpike/core'
-import { concat, extend, invalid } from '@turnpike/core/internal'
+import { concat, extend } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { parse, toApiError } from '@turnpike/http'
 import { allowedTargets } from '../limits/admit.js'

@@ -1,5 +1,5 @@
 import type { ChatStream, ChunkChoice, Completion } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
 import type { UpstreamRequest } from '../upstream/upstream-request.js'
 
 /** Characters of chunks that are held back at most, with 64 for each chunk: a stream that has more is passed on, and is not withheld. */

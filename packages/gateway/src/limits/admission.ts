@@ -1,5 +1,5 @@
 import { ApiError } from '@turnpike/core'
-import { Shares } from '@turnpike/core/internal'
+import { Shares } from '@turnpike/core/helpers'
 import type { Caller, UserCaller } from '../caller.js'
 import {
   COMMON_PART,

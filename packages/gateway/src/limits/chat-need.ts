@@ -8,7 +8,8 @@ import type {
   Units,
 } from '@turnpike/core'
 import { cost } from '@turnpike/core'
-import { completionClasses, extend, isObject, tokensOf } from '@turnpike/core/internal'
+import { extend, isObject } from '@turnpike/core/helpers'
+import { completionClasses, tokensOf } from '@turnpike/core/internal'
 import { EXPECTED_OUTPUT_TOKENS, MOST_CONTEXT_TOKENS, MOST_OUTPUT_TOKENS } from '../conventions.js'
 import { callsOf } from '../upstream/fan-out.js'
 import type { Prompt } from './prompt.js'

@@ -1,5 +1,5 @@
 import type { Note } from '@turnpike/core'
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import { isLimited } from './admit.js'
 import type { Caller, UserCaller } from '../caller.js'
 import type { UpstreamOptions } from '../upstream/upstream-request.js'

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { extend, isObject, markdownImage, parseUrl } from '@turnpike/core/internal'
+import { extend, isObject, markdownImage, parseUrl } from '@turnpike/core/helpers'
 import { BYTES_PER_TOKEN, MOST_PICTURE_TOKENS, PICTURE_INPUT_TOKENS } from '../conventions.js'
 import { expectedTokens, jsonBytes, mostTokens, utf8Bytes } from './text-bytes.js'
 

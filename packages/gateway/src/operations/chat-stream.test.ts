@@ -1,6 +1,6 @@
 import type { UsageLedger, UsageRecord } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import { isUuid } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { TestOptions } from '../../../../test/support/gateway.js'
 import { answer, chunk, errorOf, OWNER, streamed, testGateway } from '../../../../test/support/gateway.js'

@@ -1,5 +1,5 @@
 import { ChatCompletion } from '@turnpike/core'
-import { isUuid } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
 import * as v from 'valibot'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { watchTimers } from '../../../../test/support/timers.js'

@@ -9,7 +9,7 @@ import type {
   Usage,
 } from '@turnpike/core'
 import { ChatChunk, ChatCompletion, ChatCompletionRequest } from '@turnpike/core'
-import { extend, readerOf, withoutNulls } from '@turnpike/core/internal'
+import { extend, readerOf, withoutNulls } from '@turnpike/core/helpers'
 import type { EventStream } from '@turnpike/http'
 import { sse } from '@turnpike/http'
 import { needOf } from '../limits/chat-need.js'

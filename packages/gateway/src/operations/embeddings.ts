@@ -1,6 +1,6 @@
 import type { EmbeddingAnswer, ListPage, Note, PageOptions, Target } from '@turnpike/core'
 import { EmbeddingRequest, EmbeddingResponse } from '@turnpike/core'
-import { extend, withoutNulls } from '@turnpike/core/internal'
+import { extend, withoutNulls } from '@turnpike/core/helpers'
 import { jsonList } from '@turnpike/http'
 import { EMBEDDING, NUMBER_LENGTH, VECTORS_LENGTH } from '../conventions.js'
 import { embeddingFields, permitted } from '../limits/documented-fields.js'

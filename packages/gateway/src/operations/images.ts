@@ -1,6 +1,7 @@
 import type { Note, Usage } from '@turnpike/core'
 import { ApiError, ImageRequest, ImageResponse, UpstreamError } from '@turnpike/core'
-import { extend, fromBase64, toBase64, unsupported, withoutNulls } from '@turnpike/core/internal'
+import { extend, fromBase64, toBase64, withoutNulls } from '@turnpike/core/helpers'
+import { unsupported } from '@turnpike/core/internal'
 import { requireModel } from '../limits/allowed-models.js'
 import { HD_PICTURE_TOKENS, IMAGE_MODELS } from '../conventions.js'
 import { imageFields, permitted } from '../limits/documented-fields.js'

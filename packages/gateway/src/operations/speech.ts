@@ -1,6 +1,7 @@
 import type { Note, Target, Usage } from '@turnpike/core'
 import { SpeechRequest, unitsOf } from '@turnpike/core'
-import { extend, invalid, unsupported, withoutNulls } from '@turnpike/core/internal'
+import { extend, withoutNulls } from '@turnpike/core/helpers'
+import { invalid, unsupported } from '@turnpike/core/internal'
 import { bytes } from '@turnpike/http'
 import { requireModel } from '../limits/allowed-models.js'
 import { SPEECH_MODELS, VOICES } from '../conventions.js'

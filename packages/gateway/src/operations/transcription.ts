@@ -1,6 +1,7 @@
 import type { FileInput, Note, TranscriptionFormat, TranscriptionRequest } from '@turnpike/core'
 import { TranscriptionFields, TranscriptionResponse, unitsOf } from '@turnpike/core'
-import { extend, invalid, unsupported } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
+import { invalid, unsupported } from '@turnpike/core/internal'
 import { bytes } from '@turnpike/http'
 import * as v from 'valibot'
 import { requireModel } from '../limits/allowed-models.js'

@@ -1,6 +1,7 @@
 import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Usage } from '@turnpike/core'
 import { unitsOf } from '@turnpike/core'
-import { areBelieved, extend } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
+import { areBelieved } from '@turnpike/core/internal'
 import { expectedMedia, expectedText, promptOf } from '../limits/prompt.js'
 import type { Used } from './record.js'
 import { servedTier } from '../limits/service-tier.js'

@@ -1,7 +1,8 @@
 import type { Target, UnitClass, Units, Usage, UsageRecord } from '@turnpike/core'
 import { cost } from '@turnpike/core'
 import type { Tagged } from '@turnpike/core/internal'
-import { believable, completionClasses, isUuid, promptClasses } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
+import { believable, completionClasses, promptClasses } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { ratesOf } from '../limits/service-tier.js'
 

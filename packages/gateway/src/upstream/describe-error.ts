@@ -1,6 +1,7 @@
 import type { UpstreamFailure } from '@turnpike/core'
 import { ApiError, UpstreamError } from '@turnpike/core'
-import { invalid, scrub } from '@turnpike/core/internal'
+import { scrub } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 import { toApiError } from '@turnpike/http'
 import { RETRY_AFTER_S } from '../conventions.js'
 

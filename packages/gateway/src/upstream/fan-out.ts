@@ -8,7 +8,8 @@ import type {
   UpstreamCall,
 } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import { CALLS_AT_ONCE, errorOfCalls, extend, follow, sumUsage, together } from '@turnpike/core/internal'
+import { errorOfCalls, extend, follow, together } from '@turnpike/core/helpers'
+import { CALLS_AT_ONCE, sumUsage } from '@turnpike/core/internal'
 
 /**
  * `n` answers from a family that returns one per call: `n` calls, at most 8 at a time. They succeed or fail together: after a failure no

@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest, ChatMessage } from '@turnpike/core'
-import { extend, invalid } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 
 /** Function calls and their results as tool calls. Ids are numbered, so that the same history always gets the same ids. */
 function toToolMessages(messages: ChatMessage[]): ChatMessage[] {

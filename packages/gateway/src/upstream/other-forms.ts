@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest, Note } from '@turnpike/core'
-import { extend, invalid, isObject } from '@turnpike/core/internal'
+import { extend, isObject } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 
 /** Tokens of thoughts below which an effort is low, and below which it is medium: between the budgets that Claude is given for each. */
 const LOW = 4_096

@@ -1,6 +1,6 @@
 import type { Considered, Note, Outcome, Target, Units, UpstreamCall, Usage, UsageRecord } from '@turnpike/core'
 import { toUsd, UpstreamError } from '@turnpike/core'
-import { follow } from '@turnpike/core/internal'
+import { follow } from '@turnpike/core/helpers'
 import { metered, reported } from '../records/meter.js'
 import { isBilled, kindOf, outcomeOf } from '../records/outcome.js'
 import type { RecordEnd, Used } from '../records/record.js'

@@ -1,4 +1,4 @@
-import { sha256 } from '@turnpike/core/internal'
+import { sha256 } from '@turnpike/core/helpers'
 import type { Route } from '../operation.js'
 import { content, operation, route } from '../operation.js'
 

@@ -1,5 +1,5 @@
 import type { ApiError } from '@turnpike/core'
-import { begunWith } from '@turnpike/core/internal'
+import { begunWith } from '@turnpike/core/helpers'
 import { unanswered } from '../body/body-memory.js'
 import { LARGE_ANSWER } from '../conventions.js'
 import type { Reply } from '../shells/exchange.js'

@@ -1,5 +1,6 @@
 import type { ListPage, PageOptions } from '@turnpike/core'
-import { ID_LENGTH, MAX_PAGE_SIZE, nextTurn } from '@turnpike/core/internal'
+import { nextTurn } from '@turnpike/core/helpers'
+import { ID_LENGTH, MAX_PAGE_SIZE } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import { ENTRIES_PER_READ } from '../conventions.js'
 import type { Answer, Call } from '../operation.js'

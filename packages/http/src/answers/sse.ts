@@ -1,5 +1,5 @@
-import type { OnResult, Read } from '@turnpike/core/internal'
-import { Pieces } from '@turnpike/core/internal'
+import type { OnResult, Read } from '@turnpike/core/helpers'
+import { Pieces } from '@turnpike/core/helpers'
 import { LARGE_ANSWER } from '../conventions.js'
 
 /** The content type, and headers that keep proxies from buffering the stream. */

@@ -1,5 +1,5 @@
 import { ApiError } from '@turnpike/core'
-import { Shares } from '@turnpike/core/internal'
+import { Shares } from '@turnpike/core/helpers'
 import { BODY_MEMORY, COMMON_PART } from '../conventions.js'
 
 /** 503 for bytes that there is no memory for. */

@@ -1,6 +1,7 @@
 import type { Memory } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import { concat, excess, inSmallPieces, invalid, jsonCount, PIECE_COST } from '@turnpike/core/internal'
+import { concat, excess, inSmallPieces, jsonCount, PIECE_COST } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 import { BODY_BYTES_PER_S, BODY_IDLE_MS } from '../conventions.js'
 import type { ShellOptions } from '../shells/exchange.js'
 

@@ -1,5 +1,5 @@
 import type { Memory } from '@turnpike/core'
-import { concat, uuidv7 } from '@turnpike/core/internal'
+import { concat, uuidv7 } from '@turnpike/core/helpers'
 import { FILE_MEMORY } from '../conventions.js'
 
 /** Chunk size for reads from a temporary file, in bytes. */

@@ -1,4 +1,4 @@
-import { sha256 } from '@turnpike/core/internal'
+import { sha256 } from '@turnpike/core/helpers'
 import * as v from 'valibot'
 import type { Content } from '../answers/content.js'
 import type { OpenApiDocument } from '../openapi.js'

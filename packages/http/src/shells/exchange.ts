@@ -1,5 +1,5 @@
 import type { ApiError, Memory } from '@turnpike/core'
-import { parseUrl } from '@turnpike/core/internal'
+import { parseUrl } from '@turnpike/core/helpers'
 
 /** One HTTP request as the handler kit sees it, whatever runtime it came from. Made per request, so it has no getters (docs/decisions/008). */
 export interface Exchange {

@@ -1,5 +1,5 @@
 import type { Memory } from '@turnpike/core'
-import { concat, extend, PIECE_COST } from '@turnpike/core/internal'
+import { concat, extend, PIECE_COST } from '@turnpike/core/helpers'
 import type { Pace } from '../body/body.js'
 import { cutShort, paced, paceOf, Patience, tooLarge, tooSlow } from '../body/body.js'
 import { ANSWER_IDLE_MS, BODY_COST } from '../conventions.js'

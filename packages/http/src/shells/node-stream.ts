@@ -1,4 +1,4 @@
-import { microtask, readerOf } from '@turnpike/core/internal'
+import { microtask, readerOf } from '@turnpike/core/helpers'
 
 /** A writable stream: a ServerResponse or its socket. */
 interface NodeWriter {

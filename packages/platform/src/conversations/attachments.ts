@@ -1,5 +1,6 @@
 import type { ContentPart, Memory } from '@turnpike/core'
-import { invalid, toBase64 } from '@turnpike/core/internal'
+import { toBase64 } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 import { ATTACHED } from '../conventions.js'
 import { notFound } from '../errors.js'
 import { utf8Check } from '../files/file-types.js'

@@ -1,4 +1,4 @@
-import { nextTurn } from '@turnpike/core/internal'
+import { nextTurn } from '@turnpike/core/helpers'
 import { describe, expect, it } from 'vitest'
 import { channel } from './channel.js'
 

@@ -1,5 +1,5 @@
 import { ChatChunk } from '@turnpike/core'
-import { readerOf } from '@turnpike/core/internal'
+import { readerOf } from '@turnpike/core/helpers'
 import type { Answer, Call, EventStream } from '@turnpike/http'
 import { asksFor, asksForPage, jsonList, linkNext, Paging, requireScope, sse, sseEvent } from '@turnpike/http'
 import * as v from 'valibot'

@@ -1,5 +1,6 @@
 import type { Memory, User } from '@turnpike/core'
-import { begunWith, invalid } from '@turnpike/core/internal'
+import { begunWith } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 import { REPLY_CHUNKS, REPLY_MESSAGES } from '../conventions.js'
 import { found, noModel, notFound } from '../errors.js'
 import type { FileOperations } from '../files/files.js'

@@ -1,4 +1,4 @@
-import { contentDisposition } from '@turnpike/core/internal'
+import { contentDisposition } from '@turnpike/core/helpers'
 import { content } from '@turnpike/http'
 import * as v from 'valibot'
 import { PUBLIC_FILE_S } from '../conventions.js'

@@ -1,7 +1,8 @@
 import type { Commit, Entry, Key, KV } from '@turnpike/core'
 import { update } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
-import { counting, ownedKey, repeated } from '@turnpike/core/internal'
+import { repeated } from '@turnpike/core/helpers'
+import { counting, ownedKey } from '@turnpike/core/internal'
 import { FILE_RECORD_BYTES } from '../conventions.js'
 import { forbidden } from '../errors.js'
 

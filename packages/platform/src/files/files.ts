@@ -1,6 +1,7 @@
 import type { BlobContent, Entry, Memory } from '@turnpike/core'
 import { entriesOf, getUser, listUsers, StorageError } from '@turnpike/core'
-import { invalid, userEntry, uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/helpers'
+import { invalid, userEntry } from '@turnpike/core/internal'
 import type { Range } from '@turnpike/http'
 import type { BalanceOperations } from '../accounts/balances.js'
 import { BYTES_PER_GB, FILE_LIMIT, FILE_STEP, TRASH_DAYS } from '../conventions.js'

@@ -1,4 +1,4 @@
-import { uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/helpers'
 import { decodeJwt, jwtVerify, SignJWT } from 'jose'
 import { CLOCK_S } from '../conventions.js'
 import type { SigningKeys } from './signing-keys.js'

@@ -1,5 +1,5 @@
 import type { KV } from '@turnpike/core'
-import { addressOf, sha256 } from '@turnpike/core/internal'
+import { addressOf, sha256 } from '@turnpike/core/helpers'
 import type { Head } from '@turnpike/http'
 import type { CryptoKey } from 'jose'
 import {

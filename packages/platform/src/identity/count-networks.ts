@@ -1,5 +1,5 @@
 import type { ApiError, RateLimiter } from '@turnpike/core'
-import { sha256 } from '@turnpike/core/internal'
+import { sha256 } from '@turnpike/core/helpers'
 import type { Head } from '@turnpike/http'
 import { networksOf } from './networks.js'
 

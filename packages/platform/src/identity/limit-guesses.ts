@@ -1,4 +1,4 @@
-import { addressOf } from '@turnpike/core/internal'
+import { addressOf } from '@turnpike/core/helpers'
 import type { KV, RateLimiter } from '@turnpike/core'
 import { memoryRateLimiter } from '@turnpike/core'
 import type { Exchange } from '@turnpike/http'

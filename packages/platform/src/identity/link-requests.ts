@@ -1,5 +1,6 @@
 import type { KV, RateLimiter } from '@turnpike/core'
-import { emailId, sha256 } from '@turnpike/core/internal'
+import { sha256 } from '@turnpike/core/helpers'
+import { emailId } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
 import { LINK_MINUTES, LINKS_PER_ADDRESS, LINKS_PER_EMAIL } from '../conventions.js'
 import { tooMany } from '../errors.js'

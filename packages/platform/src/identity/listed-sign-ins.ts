@@ -1,5 +1,6 @@
 import type { Identified } from '@turnpike/core'
-import { audit, isUuid, unauthenticated } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
+import { audit, unauthenticated } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
 import type { ListedSignIn, SessionIssuer } from './identity.js'
 import type { signInLog } from './sign-in-log.js'

@@ -1,4 +1,4 @@
-import { parseAddress } from '@turnpike/core/internal'
+import { parseAddress } from '@turnpike/core/helpers'
 import { NEIGHBOURHOOD, NETWORKS } from '../conventions.js'
 
 /** A network that an address is in. */

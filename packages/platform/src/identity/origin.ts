@@ -1,4 +1,4 @@
-import { addressOf } from '@turnpike/core/internal'
+import { addressOf } from '@turnpike/core/helpers'
 import type { Head } from '@turnpike/http'
 import { ORIGIN_LENGTH } from '../conventions.js'
 

@@ -1,6 +1,7 @@
 import type { Identified, User } from '@turnpike/core'
 import { getUser, memoryRateLimiter } from '@turnpike/core'
-import { addressOf, audit, emailId, revocableCache, sha256, unauthenticated } from '@turnpike/core/internal'
+import { addressOf, revocableCache, sha256 } from '@turnpike/core/helpers'
+import { audit, emailId, unauthenticated } from '@turnpike/core/internal'
 import { requireSameOrigin } from '@turnpike/http'
 import {
   ABSOLUTE_DAYS,

@@ -1,5 +1,5 @@
 import { memoryKV } from '@turnpike/core'
-import { uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/helpers'
 import { base64url } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { fromBase64url } from './base64url.js'

@@ -1,4 +1,4 @@
-import { isUuid } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
 import type { CryptoKey } from 'jose'
 import { base64url } from 'jose'
 import { fromBase64url } from './base64url.js'

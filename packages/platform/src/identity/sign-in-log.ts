@@ -1,5 +1,6 @@
 import type { Commit, KV, RateLimiter } from '@turnpike/core'
-import { addressOf, audit, sha256 } from '@turnpike/core/internal'
+import { addressOf, sha256 } from '@turnpike/core/helpers'
+import { audit } from '@turnpike/core/internal'
 import { AUDIT_LOG, SIGN_IN_LOG_DAYS } from '../conventions.js'
 import type { SignIn } from './sign-ins.js'
 

@@ -1,5 +1,6 @@
 import type { Commit, Entry, KV, User } from '@turnpike/core'
-import { sha256, userEntry, uuidv7 } from '@turnpike/core/internal'
+import { sha256, uuidv7 } from '@turnpike/core/helpers'
+import { userEntry } from '@turnpike/core/internal'
 import { randomText } from './base64url.js'
 import type { Origin } from './origin.js'
 

@@ -1,6 +1,6 @@
 import type { KV } from '@turnpike/core'
 import { update } from '@turnpike/core'
-import { uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/helpers'
 import type { CryptoKey, JWK } from 'jose'
 import { exportJWK, generateKeyPair, importJWK } from 'jose'
 import { KEY_PUBLISHED_S, KEY_RETIRED_S } from '../conventions.js'

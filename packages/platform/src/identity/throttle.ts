@@ -1,5 +1,5 @@
 import type { KV, RateLimiter } from '@turnpike/core'
-import { sha256 } from '@turnpike/core/internal'
+import { sha256 } from '@turnpike/core/helpers'
 import { QUIET_MINUTES } from '../conventions.js'
 import { tooMany } from '../errors.js'
 

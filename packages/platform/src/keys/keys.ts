@@ -10,15 +10,14 @@ import type {
   User,
 } from '@turnpike/core'
 import { DEFAULT_RATE_LIMIT, getUser } from '@turnpike/core'
+import { afterTurn, isUuid } from '@turnpike/core/helpers'
 import {
-  afterTurn,
   budgetUsed,
   CALLS_AT_ONCE,
   endUserBudget,
   endUserId,
   hourOf,
   invalid,
-  isUuid,
   keyBudget,
   unauthenticated,
 } from '@turnpike/core/internal'

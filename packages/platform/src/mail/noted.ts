@@ -1,4 +1,5 @@
-import { audit, scrub } from '@turnpike/core/internal'
+import { scrub } from '@turnpike/core/helpers'
+import { audit } from '@turnpike/core/internal'
 import { AUDIT_LOG } from '../conventions.js'
 import { logEnd } from '../identity/sign-in-log.js'
 import type { Parts } from '../parts.js'

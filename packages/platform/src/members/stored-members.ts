@@ -1,18 +1,8 @@
 /** The members of projects: whom their owners have invited, and who has accepted. @module */
 import type { Act, Entry, Key, KV, User } from '@turnpike/core'
 import { entriesOf, getUser } from '@turnpike/core'
-import {
-  audit,
-  counting,
-  emailId,
-  growth,
-  invalid,
-  ownedKey,
-  pageOfIndex,
-  repeated,
-  userEntries,
-  uuidv7,
-} from '@turnpike/core/internal'
+import { repeated, uuidv7 } from '@turnpike/core/helpers'
+import { audit, counting, emailId, growth, invalid, ownedKey, pageOfIndex, userEntries } from '@turnpike/core/internal'
 import { MOST_MEMBERS, MOST_SHARED } from '../conventions.js'
 import { forbidden, notFound } from '../errors.js'
 import type { Page, Paging } from '../pages.js'

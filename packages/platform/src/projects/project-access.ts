@@ -2,7 +2,8 @@
 import type { Entry, Key, KV } from '@turnpike/core'
 import { getUser } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
-import { isUuid, ownedKey } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
+import { ownedKey } from '@turnpike/core/internal'
 import { forbidden, notFound } from '../errors.js'
 import type { MemberRole, Project, ProjectRole } from '../schemas.js'
 

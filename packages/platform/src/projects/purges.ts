@@ -1,6 +1,7 @@
 import type { Key, KV } from '@turnpike/core'
 import { entriesOf } from '@turnpike/core'
-import { counting, growth, nextTurn, ownedKey } from '@turnpike/core/internal'
+import { nextTurn } from '@turnpike/core/helpers'
+import { counting, growth, ownedKey } from '@turnpike/core/internal'
 import type { Task } from '../schemas.js'
 import { indexOf } from '../tasks/task-index.js'
 

@@ -1,6 +1,7 @@
 /** Lists and versions of what users see: what is theirs, and what is shared with them. @module */
 import type { Key, KV } from '@turnpike/core'
-import { PAGE_SIZE, pageBelow, sha256, userEntries } from '@turnpike/core/internal'
+import { sha256 } from '@turnpike/core/helpers'
+import { PAGE_SIZE, pageBelow, userEntries } from '@turnpike/core/internal'
 import { MOST_SHARED } from '../conventions.js'
 import type { Found } from '../members/member-entries.js'
 import { sharedKey, slotsKey } from '../members/member-entries.js'

@@ -1,6 +1,7 @@
 import type { Commit, KV, UsageTotals } from '@turnpike/core'
 import { createUser, entriesOf, memoryKV } from '@turnpike/core'
-import { totalsOf, uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/helpers'
+import { totalsOf } from '@turnpike/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { addMessages, clearConversation, lastMessages } from '../conversations/stored-conversations.js'
 import { reserveSpace } from '../files/file-space.js'

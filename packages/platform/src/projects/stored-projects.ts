@@ -1,6 +1,7 @@
 import type { Act, Commit, Entry, Key, KV } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
-import { audit, countEntries, counting, growth, ownedKey, repeated, uuidv7 } from '@turnpike/core/internal'
+import { repeated, uuidv7 } from '@turnpike/core/helpers'
+import { audit, countEntries, counting, growth, ownedKey } from '@turnpike/core/internal'
 import { ofMembers, slotsKey } from '../members/member-entries.js'
 import { Project, viewOf } from '../schemas.js'
 import type { StoredProject } from './project-access.js'

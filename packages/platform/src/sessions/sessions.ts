@@ -1,5 +1,5 @@
 import { createSession, getSession, listSessions } from '@turnpike/core'
-import { isUuid } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
 import type { Parts } from '../parts.js'
 
 /** What users can do with their gateway sessions, without HTTP. */

@@ -1,5 +1,6 @@
 import type { Act, User } from '@turnpike/core'
-import { invalid, isUuid, userIdOf } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
+import { invalid, userIdOf } from '@turnpike/core/internal'
 import { INVITATION_DAYS } from '../conventions.js'
 import { forbidden } from '../errors.js'
 import { invitation as invitationText } from '../mail/texts/invitation.js'

@@ -1,6 +1,7 @@
 import type { Act, User } from '@turnpike/core'
 import { findUserByEmail, getUser } from '@turnpike/core'
-import { addressOf, audit, emailId, invalid, isAdmin, userEntry } from '@turnpike/core/internal'
+import { addressOf } from '@turnpike/core/helpers'
+import { audit, emailId, invalid, isAdmin, userEntry } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
 import { LINK_MINUTES } from '../conventions.js'
 import { linkIsOver } from '../errors.js'

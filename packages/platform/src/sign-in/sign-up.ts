@@ -1,5 +1,6 @@
 import { getUser } from '@turnpike/core'
-import { emailId, invalid, userIdOf, uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/helpers'
+import { emailId, invalid, userIdOf } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
 import { makeAccount } from '../accounts/new-account.js'
 import { SIGN_UP_HOURS } from '../conventions.js'

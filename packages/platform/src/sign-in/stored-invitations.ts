@@ -1,5 +1,6 @@
 import type { Act, Commit, Entry, KV, Role, User } from '@turnpike/core'
-import { audit, emailId, isAdmin, userEntry, uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/helpers'
+import { audit, emailId, isAdmin, userEntry } from '@turnpike/core/internal'
 import type { Delivery } from '../mail/post.js'
 import type { Page, Paging } from '../pages.js'
 import { newestFirst } from '../pages.js'

@@ -1,5 +1,5 @@
 import type { Commit, Entry, KV } from '@turnpike/core'
-import { sha256 } from '@turnpike/core/internal'
+import { sha256 } from '@turnpike/core/helpers'
 import { randomText } from '../identity/base64url.js'
 
 /** Sets the password of a user. */

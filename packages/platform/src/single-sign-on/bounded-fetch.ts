@@ -1,4 +1,4 @@
-import { readAtMost } from '@turnpike/core/internal'
+import { readAtMost } from '@turnpike/core/helpers'
 import { PROVIDER_ANSWER_BYTES, PROVIDER_S } from '../conventions.js'
 import { SignInError } from './provider.js'
 

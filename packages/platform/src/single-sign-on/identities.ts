@@ -1,6 +1,6 @@
 import type { Commit, Entry, Key, KV } from '@turnpike/core'
 import { entriesOf } from '@turnpike/core'
-import { sha256 } from '@turnpike/core/internal'
+import { sha256 } from '@turnpike/core/helpers'
 import type { Vouched } from './provider.js'
 
 /** A user whom a provider knows, as stored under `identity/<SHA-256 of issuer and subject>`. */

@@ -1,6 +1,6 @@
 import type { Identified } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import { sha256 } from '@turnpike/core/internal'
+import { sha256 } from '@turnpike/core/helpers'
 import type { Head } from '@turnpike/http'
 import type { UserOperations } from '../accounts/users.js'
 import { BEGUN_COOKIE, PLAIN_BEGUN_COOKIE, PROVIDER_MINUTES, PROVIDER_SIGN_INS } from '../conventions.js'

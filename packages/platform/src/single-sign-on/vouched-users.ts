@@ -1,6 +1,7 @@
 import type { Entry, User } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import { audit, UserName, userEntry, userIdOf, uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/helpers'
+import { audit, UserName, userEntry, userIdOf } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import type { NewUser } from '../accounts/new-account.js'
 import { makeAccount } from '../accounts/new-account.js'

@@ -1,5 +1,6 @@
 import type { KV } from '@turnpike/core'
-import { pageOfIndex, timeOf } from '@turnpike/core/internal'
+import { timeOf } from '@turnpike/core/helpers'
+import { pageOfIndex } from '@turnpike/core/internal'
 import { notFound } from '../errors.js'
 import type { Page, Paging } from '../pages.js'
 import { inProject } from '../projects/stored-projects.js'

@@ -1,5 +1,6 @@
 import type { Commit, Entry, Key, KV, UsageTotals } from '@turnpike/core'
-import { counting, growth, ownedKey, repeated, uuidv7 } from '@turnpike/core/internal'
+import { repeated, uuidv7 } from '@turnpike/core/helpers'
+import { counting, growth, ownedKey } from '@turnpike/core/internal'
 import { NEW_TASK_STATUS } from '../conventions.js'
 import { batches } from '../conversations/batches.js'
 import { notFound } from '../errors.js'

@@ -1,6 +1,6 @@
 import type { KV } from '@turnpike/core'
 import { memoryKV } from '@turnpike/core'
-import { uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/helpers'
 import { expect, it } from 'vitest'
 import { inProject } from '../projects/stored-projects.js'
 import { indexOf } from './task-index.js'

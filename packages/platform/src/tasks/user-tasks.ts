@@ -1,6 +1,7 @@
 /** The tasks of all projects of users, by their status. @module */
 import type { Key, KV } from '@turnpike/core'
-import { MAX_PAGE_SIZE, nextTurn, PAGE_SIZE, pageBelow } from '@turnpike/core/internal'
+import { nextTurn } from '@turnpike/core/helpers'
+import { MAX_PAGE_SIZE, PAGE_SIZE, pageBelow } from '@turnpike/core/internal'
 import type { Page, Paging } from '../pages.js'
 import { inProject } from '../projects/stored-projects.js'
 import type { Task } from '../schemas.js'

@@ -1,5 +1,6 @@
 import type { Act, Commit, KV } from '@turnpike/core'
-import { audit, counting, growth, ownedKey, repeated, sha256, TOKEN_PREFIX, uuidv7 } from '@turnpike/core/internal'
+import { repeated, sha256, uuidv7 } from '@turnpike/core/helpers'
+import { audit, counting, growth, ownedKey, TOKEN_PREFIX } from '@turnpike/core/internal'
 import { randomText } from '../identity/base64url.js'
 import type { Page, Paging } from '../pages.js'
 import { newestOfIndex } from '../pages.js'

@@ -1,5 +1,6 @@
 import type { Act } from '@turnpike/core'
-import { invalid, isUuid } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 import { MOST_TOKENS } from '../conventions.js'
 import type { Paging as PagingInput } from '../pages.js'
 import type { Parts } from '../parts.js'

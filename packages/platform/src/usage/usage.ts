@@ -1,5 +1,6 @@
 import type { PageOptions, PartOf, UsagePart, UsageTotals } from '@turnpike/core'
-import { CALLS_AT_ONCE, hourOf, MAX_PAGE_SIZE, namesOf, nextTurn } from '@turnpike/core/internal'
+import { nextTurn } from '@turnpike/core/helpers'
+import { CALLS_AT_ONCE, hourOf, MAX_PAGE_SIZE, namesOf } from '@turnpike/core/internal'
 import { charactersOf } from '../characters.js'
 import { ENTRY_CHARACTERS, USAGE_ROWS } from '../conventions.js'
 import { conversationNames } from '../conversations/stored-conversations.js'

@@ -8,7 +8,7 @@ import type {
   ToolCallDelta,
   Usage,
 } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
 
 type Loose = Record<string, unknown>
 

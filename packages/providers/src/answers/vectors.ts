@@ -1,5 +1,5 @@
 import type { EmbeddingAnswer, EmbeddingRequest } from '@turnpike/core'
-import { fromBase64, toBase64 } from '@turnpike/core/internal'
+import { fromBase64, toBase64 } from '@turnpike/core/helpers'
 
 type Encoding = EmbeddingRequest['encoding_format']
 

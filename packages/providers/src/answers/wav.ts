@@ -1,4 +1,4 @@
-import { concat } from '@turnpike/core/internal'
+import { concat } from '@turnpike/core/helpers'
 
 const HEADER = 44
 

@@ -1,5 +1,5 @@
 import type { Usage } from '@turnpike/core'
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import { count } from '../answers/count.js'
 import { laterUsage } from '../answers/later-usage.js'
 

@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import { append, fromBase64, invalid, jsonCount, unsupported } from '@turnpike/core/internal'
+import { append, fromBase64, jsonCount } from '@turnpike/core/helpers'
+import { invalid, unsupported } from '@turnpike/core/internal'
 import { parseDataUrl } from '../requests/data-url.js'
 import { GO_ON, parseArguments } from '../requests/request-fields.js'
 import { openCalls } from '../requests/open-calls.js'

@@ -1,4 +1,4 @@
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import type { Block } from './content.js'
 
 /**

@@ -1,4 +1,5 @@
-import { extend, invalid } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 import type { ChatAdapter, ErrorAnswer, ErrorMeaning } from '../adapter.js'
 import type { AnthropicOptions } from '../anthropic/index.js'
 import { anthropicChat } from '../anthropic/index.js'

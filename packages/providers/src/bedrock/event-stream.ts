@@ -3,7 +3,7 @@
  * 4.5, some 8 MB installed, and reads whole frames only (docs/decisions/050).
  * @module
  */
-import { concat } from '@turnpike/core/internal'
+import { concat } from '@turnpike/core/helpers'
 
 /** One frame: its headers, of which only texts are read, and its payload. */
 export interface Frame {

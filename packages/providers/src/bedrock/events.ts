@@ -1,5 +1,5 @@
-import type { Read } from '@turnpike/core/internal'
-import { concat, fromBase64, inTurns, Pieces, readerOf } from '@turnpike/core/internal'
+import type { Read } from '@turnpike/core/helpers'
+import { concat, fromBase64, inTurns, Pieces, readerOf } from '@turnpike/core/helpers'
 import { parseJson } from '../upstream/json.js'
 import type { Transport, TransportResponse } from '../upstream/transport.js'
 import type { Frame } from './event-stream.js'

@@ -1,6 +1,6 @@
 /** Amazon Bedrock: Claude and the models with OpenAI's API, by an API key of Bedrock or by credentials of AWS. Needs aws4fetch. @module */
 import type { ChatProvider, OwnModel } from '@turnpike/core'
-import { checkOptions, unset } from '@turnpike/core/internal'
+import { checkOptions, unset } from '@turnpike/core/helpers'
 import { AwsV4Signer } from 'aws4fetch'
 import type { AnthropicOptions } from '../anthropic/index.js'
 import { anthropicCapabilities } from '../anthropic/models.js'

@@ -1,17 +1,7 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
-import type { JsonCount } from '@turnpike/core/internal'
-import {
-  append,
-  excess,
-  extend,
-  invalid,
-  isObject,
-  JSON_DEPTH,
-  jsonCount,
-  markdownImage,
-  unsupported,
-  parseUrl,
-} from '@turnpike/core/internal'
+import type { JsonCount } from '@turnpike/core/helpers'
+import { append, excess, extend, isObject, jsonCount, markdownImage, parseUrl } from '@turnpike/core/helpers'
+import { invalid, JSON_DEPTH, unsupported } from '@turnpike/core/internal'
 import { parseDataUrl } from '../requests/data-url.js'
 import { parseJson } from '../upstream/json.js'
 import { openCalls } from '../requests/open-calls.js'

@@ -1,5 +1,6 @@
 import type { EmbeddingAnswer, EmbeddingRequest, Provider, Usage } from '@turnpike/core'
-import { sumUsage, together, unsupported } from '@turnpike/core/internal'
+import { together } from '@turnpike/core/helpers'
+import { sumUsage, unsupported } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
 import { count } from '../answers/count.js'
 import { malformed } from '../refusals/failures.js'

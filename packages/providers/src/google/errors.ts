@@ -1,5 +1,5 @@
 import type { UpstreamError } from '@turnpike/core'
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import type { ErrorAnswer, ErrorMeaning } from '../adapter.js'
 import { errorText } from '../refusals/error-text.js'
 import { faultOf, statusError } from '../refusals/failures.js'

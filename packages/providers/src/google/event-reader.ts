@@ -1,5 +1,5 @@
 import type { Usage } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
 import { parseJson } from '../upstream/json.js'
 import type { Answer, AnswerPart } from './answer.js'
 import { firstFields } from '../answers/later-usage.js'

@@ -1,5 +1,5 @@
 import type { ImageAnswer, ImageRequest, Provider, Usage } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
 import type { UpstreamRequest } from '../adapter.js'
 import { takeNotes } from '../requests/request-fields.js'
 import type { Upstream } from '../upstream/upstream.js'

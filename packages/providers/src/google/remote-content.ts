@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart, Memory, Signal, UpstreamCall } from '@turnpike/core'
-import { extend, invalid, unsupported } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
+import { invalid, unsupported } from '@turnpike/core/internal'
 import type { ImagePart } from './content.js'
 import { imagesOf, isRemote } from './content.js'
 

@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest, ToolDefinition } from '@turnpike/core'
-import { invalid, isObject, unsupported } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
+import { invalid, unsupported } from '@turnpike/core/internal'
 import type { UpstreamRequest } from '../adapter.js'
 import { toInstruction } from '../requests/format-in-words.js'
 import type { Effort, NoteDown } from '../requests/request-fields.js'

@@ -1,4 +1,5 @@
-import { extend, isObject, unsupported } from '@turnpike/core/internal'
+import { extend, isObject } from '@turnpike/core/helpers'
+import { unsupported } from '@turnpike/core/internal'
 
 type Schema = Record<string, unknown>
 

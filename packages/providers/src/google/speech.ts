@@ -1,5 +1,6 @@
 import type { Provider, SpeechRequest } from '@turnpike/core'
-import { concat, fromBase64, unsupported } from '@turnpike/core/internal'
+import { concat, fromBase64 } from '@turnpike/core/helpers'
+import { unsupported } from '@turnpike/core/internal'
 import { takeNotes } from '../requests/request-fields.js'
 import type { Upstream } from '../upstream/upstream.js'
 import { callJson, nameAt } from '../upstream/upstream.js'

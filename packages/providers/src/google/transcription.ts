@@ -1,5 +1,6 @@
 import type { Provider, TranscriptionAnswer, TranscriptionFields, TranscriptionRequest } from '@turnpike/core'
-import { toBase64, unsupported } from '@turnpike/core/internal'
+import { toBase64 } from '@turnpike/core/helpers'
+import { unsupported } from '@turnpike/core/internal'
 import { takeNotes } from '../requests/request-fields.js'
 import type { Upstream } from '../upstream/upstream.js'
 import { callJson, nameAt } from '../upstream/upstream.js'

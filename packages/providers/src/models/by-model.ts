@@ -1,4 +1,4 @@
-import { extend } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
 import type { ChatAdapter } from '../adapter.js'
 
 /**

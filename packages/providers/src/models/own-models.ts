@@ -1,6 +1,6 @@
 import type { OwnModel } from '@turnpike/core'
-import type { OptionNames } from '@turnpike/core/internal'
-import { checkOptions, isObject } from '@turnpike/core/internal'
+import type { OptionNames } from '@turnpike/core/helpers'
+import { checkOptions, isObject } from '@turnpike/core/helpers'
 import { isModelId } from './upstream-models.js'
 
 const names: OptionNames<OwnModel> = {

@@ -1,6 +1,7 @@
 /** Reads an upstream's own list of models, which is not trusted. @module */
 import type { Capability, Model, OwnModel } from '@turnpike/core'
-import { isObject, undated } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
+import { undated } from '@turnpike/core/internal'
 
 /** Most characters of a model id: it is in usage records and in a response header. */
 export const MODEL_ID_LENGTH = 256

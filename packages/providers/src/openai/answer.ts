@@ -1,5 +1,5 @@
 import type { Usage } from '@turnpike/core'
-import { extend, isObject } from '@turnpike/core/internal'
+import { extend, isObject } from '@turnpike/core/helpers'
 import { count } from '../answers/count.js'
 
 /**

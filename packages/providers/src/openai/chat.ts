@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, Completion, FinishReason, Note, ToolCall } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import {
   checkArguments,

@@ -1,5 +1,5 @@
 import type { EmbeddingAnswer, Note, Provider, Usage } from '@turnpike/core'
-import { extend, mapInTurns } from '@turnpike/core/internal'
+import { extend, mapInTurns } from '@turnpike/core/helpers'
 import { count } from '../answers/count.js'
 import type { Refusals } from '../refusals/refusals.js'
 import type { Upstream } from '../upstream/upstream.js'

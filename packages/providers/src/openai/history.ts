@@ -1,5 +1,5 @@
 import type { ChatMessage, ContentPart, Note } from '@turnpike/core'
-import { append, extend } from '@turnpike/core/internal'
+import { append, extend } from '@turnpike/core/helpers'
 import { isOwnModel } from './models.js'
 
 /** Mistral's models, which take no reasoning of earlier answers, as OpenAI's own. DeepSeek and others need it. */

@@ -1,5 +1,5 @@
 import type { ImageAnswer, ImageRequest, Note, Provider, Usage } from '@turnpike/core'
-import { extend, withoutNulls } from '@turnpike/core/internal'
+import { extend, withoutNulls } from '@turnpike/core/helpers'
 import type { UpstreamRequest } from '../adapter.js'
 import { count } from '../answers/count.js'
 import type { Upstream } from '../upstream/upstream.js'

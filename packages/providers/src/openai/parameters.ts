@@ -6,7 +6,8 @@
  * @module
  */
 import type { ChatMessage, Note } from '@turnpike/core'
-import { isObject, unsupported } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
+import { unsupported } from '@turnpike/core/internal'
 import type { Effort } from '../requests/request-fields.js'
 import { efforts, nearestEffort } from '../requests/request-fields.js'
 

@@ -5,7 +5,7 @@
  * @module
  */
 import type { ChatCompletionRequest, ChatMessage, Note } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
 import { formatInWords } from '../requests/format-in-words.js'
 import { GO_ON } from '../requests/request-fields.js'
 import { isOwnModel } from './models.js'

@@ -1,5 +1,5 @@
 import type { Note, Provider, SpeechFormat, UpstreamCall } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
 import { malformed, tooLarge, truncated } from '../refusals/failures.js'
 import { dismiss } from '../upstream/transport.js'
 import type { Upstream } from '../upstream/upstream.js'

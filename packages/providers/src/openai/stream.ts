@@ -1,5 +1,5 @@
 import type { ChatDelta, ChunkChoice, Usage } from '@turnpike/core'
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import type { ChatDecoder } from '../adapter.js'
 import type { ChunkBuilder } from '../answers/chunk-builder.js'
 import { chunkBuilder, unnamedCall } from '../answers/chunk-builder.js'

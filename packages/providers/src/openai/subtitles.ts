@@ -1,4 +1,4 @@
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 
 /** A part of a transcript, with its times in seconds. */
 export interface Segment {

@@ -1,5 +1,5 @@
 import type { Note, Provider, TranscriptionAnswer, TranscriptionRequest, Usage } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
 import { count } from '../answers/count.js'
 import { formData } from '../upstream/form-data.js'
 import type { Upstream } from '../upstream/upstream.js'

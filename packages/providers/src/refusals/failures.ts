@@ -1,6 +1,6 @@
 import type { Usage } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
 import type { ChatAdapter, ErrorAnswer, ErrorMeaning } from '../adapter.js'
 import { contextExceeded } from './context-length.js'
 import { errorObject } from './error-text.js'

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ChatCompletionRequest, Note, ToolDefinition } from '@turnpike/core'
-import { extend, isObject, sha256 } from '@turnpike/core/internal'
+import { extend, isObject, sha256 } from '@turnpike/core/helpers'
 import { isOfCaller } from './callers-words.js'
 import { formatInWords } from '../requests/format-in-words.js'
 import { documented } from './parameter-names.js'

@@ -1,6 +1,6 @@
 import type { Provider } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import { toBase64 } from '@turnpike/core/internal'
+import { toBase64 } from '@turnpike/core/helpers'
 import { describe, expect, it } from 'vitest'
 import { anthropic } from '../anthropic/index.js'
 import { azure } from '../azure.js'

@@ -1,6 +1,6 @@
 import type { ChatProvider, ChatStream, ChunkChoice, Model } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import { extend, Pieces, readerOf } from '@turnpike/core/internal'
+import { extend, Pieces, readerOf } from '@turnpike/core/helpers'
 
 /** Least length of a secret that is looked for in texts: a shorter one is none, and could be part of any text. */
 const LENGTH = 8

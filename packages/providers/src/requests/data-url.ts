@@ -1,4 +1,5 @@
-import { invalid, toBase64 } from '@turnpike/core/internal'
+import { toBase64 } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 
 /** The media of a `data:` URL. */
 export interface Media {

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
-import { extend } from '@turnpike/core/internal'
+import { extend } from '@turnpike/core/helpers'
 import type { ResponseFormat } from './request-fields.js'
 import { formatOf } from './request-fields.js'
 

@@ -1,6 +1,7 @@
 import type { ChatCompletionRequest, Note } from '@turnpike/core'
-import type { JsonCount } from '@turnpike/core/internal'
-import { excess, extend, invalid, isObject, JSON_DEPTH, unsupported } from '@turnpike/core/internal'
+import type { JsonCount } from '@turnpike/core/helpers'
+import { excess, extend, isObject } from '@turnpike/core/helpers'
+import { invalid, JSON_DEPTH, unsupported } from '@turnpike/core/internal'
 import { parseJson } from '../upstream/json.js'
 
 /** Records what was done to a field. */

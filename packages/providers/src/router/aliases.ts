@@ -1,5 +1,5 @@
 import type { Model } from '@turnpike/core'
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import { isModelId } from '../models/upstream-models.js'
 import type { Deployment } from './deployments.js'
 

@@ -1,6 +1,6 @@
 import type { CallOptions, Provider } from '@turnpike/core'
-import type { OptionNames } from '@turnpike/core/internal'
-import { checkOptions, isObject } from '@turnpike/core/internal'
+import type { OptionNames } from '@turnpike/core/helpers'
+import { checkOptions, isObject } from '@turnpike/core/helpers'
 
 /** A provider, its part of the load, and what holds for its calls before what holds for all. */
 export interface Deployment extends CallOptions {

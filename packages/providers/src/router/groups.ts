@@ -1,6 +1,6 @@
 import type { Target } from '@turnpike/core'
-import type { OptionNames } from '@turnpike/core/internal'
-import { checkOptions, isObject } from '@turnpike/core/internal'
+import type { OptionNames } from '@turnpike/core/helpers'
+import { checkOptions, isObject } from '@turnpike/core/helpers'
 import type { AttemptOptions } from './attempt.js'
 import { checkPositive } from './deployments.js'
 import { Rotation } from './rotation.js'

@@ -11,8 +11,9 @@ import type {
   Task,
 } from '@turnpike/core'
 import { memoryRateLimiter } from '@turnpike/core'
-import type { OptionNames } from '@turnpike/core/internal'
-import { checkOptions, extend, unsupported } from '@turnpike/core/internal'
+import type { OptionNames } from '@turnpike/core/helpers'
+import { checkOptions, extend } from '@turnpike/core/helpers'
+import { unsupported } from '@turnpike/core/internal'
 import { builtInPrices, limitsOf } from '../models/catalogue.js'
 import { fidelityOf } from '../models/fidelity.js'
 import { aliasesOf, withAliases } from './aliases.js'

@@ -1,4 +1,4 @@
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import { checkCacheControl, checkContent, extra } from './anthropic-blocks.js'
 import { checkComplexity, checkSchema, checkToolChoice, checkTools } from './anthropic-tool-rules.js'
 import type { Json, NumberRange, Problem } from './rules.js'

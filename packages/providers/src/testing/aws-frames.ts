@@ -1,5 +1,5 @@
 /** Writes `application/vnd.amazon.eventstream`, as AWS's "Event stream encoding" describes it. @module */
-import { concat } from '@turnpike/core/internal'
+import { concat } from '@turnpike/core/helpers'
 
 const utf8 = new TextEncoder()
 

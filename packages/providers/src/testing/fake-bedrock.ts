@@ -1,4 +1,4 @@
-import { toBase64 } from '@turnpike/core/internal'
+import { toBase64 } from '@turnpike/core/helpers'
 import { anthropicRefusal } from './anthropic-rules.js'
 import { frame } from './aws-frames.js'
 import { expectedSignature, signatureOf } from './aws-signature.js'

@@ -1,5 +1,5 @@
 import type { Signal } from '@turnpike/core'
-import { concat } from '@turnpike/core/internal'
+import { concat } from '@turnpike/core/helpers'
 import { parseJson } from '../upstream/json.js'
 import type { Transport } from '../upstream/transport.js'
 

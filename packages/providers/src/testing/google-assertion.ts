@@ -1,5 +1,5 @@
 /** Verifies the assertion of a service account (RFC 7523), as Google's token endpoint does. @module */
-import { fromBase64 } from '@turnpike/core/internal'
+import { fromBase64 } from '@turnpike/core/helpers'
 import { parseJson } from '../upstream/json.js'
 
 const utf8 = new TextEncoder()

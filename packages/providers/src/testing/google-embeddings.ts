@@ -1,4 +1,4 @@
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import type { FakeAnswer } from './fake-upstream.js'
 import { errorAnswer, json, refused } from './google-answers.js'
 import { known } from './google-fields.js'

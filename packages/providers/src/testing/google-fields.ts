@@ -1,4 +1,4 @@
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import type { Problem } from './rules.js'
 
 /** Checks that a value is absent or an object with only known fields. */

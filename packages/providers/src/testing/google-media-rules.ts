@@ -1,4 +1,4 @@
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import { known } from './google-fields.js'
 import type { Json, Problem } from './rules.js'
 import { first, words } from './rules.js'

@@ -1,4 +1,4 @@
-import { toBase64 } from '@turnpike/core/internal'
+import { toBase64 } from '@turnpike/core/helpers'
 import { isImageModel, isSpeechModel } from './google-media-rules.js'
 import { pngOf } from './pictures.js'
 import { pcm } from './silence.js'

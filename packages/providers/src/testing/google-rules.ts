@@ -1,4 +1,4 @@
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import { known } from './google-fields.js'
 import { checkMedia } from './google-media-rules.js'
 import { checkReferences, checkSchema, checkToolConfig, checkTools, declared } from './google-tool-rules.js'

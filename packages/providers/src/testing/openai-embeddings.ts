@@ -1,4 +1,4 @@
-import { isObject, toBase64 } from '@turnpike/core/internal'
+import { isObject, toBase64 } from '@turnpike/core/helpers'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
 import { json, refused } from './openai-answers.js'
 import type { Refusal } from './openai-refusals.js'

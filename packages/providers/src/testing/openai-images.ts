@@ -1,4 +1,4 @@
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import { secondsNow } from '../answers/chunk-builder.js'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
 import { json, refused } from './openai-answers.js'

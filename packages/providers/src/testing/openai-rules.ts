@@ -1,4 +1,4 @@
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import { modelRefusal } from './openai-model-rules.js'
 import type { Refusal } from './openai-refusals.js'
 import { checkNumbers, missing, modelNotFound, notJson, refuse, unknownParameter } from './openai-refusals.js'

@@ -1,4 +1,4 @@
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 import type { FakeAnswer, FakeRequest } from './fake-upstream.js'
 import { refused, requestId } from './openai-answers.js'
 import type { Refusal } from './openai-refusals.js'

@@ -1,4 +1,4 @@
-import { toBase64 } from '@turnpike/core/internal'
+import { toBase64 } from '@turnpike/core/helpers'
 import { png } from './png.js'
 import { hash } from './vectors.js'
 

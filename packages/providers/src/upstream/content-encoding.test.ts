@@ -1,4 +1,4 @@
-import { Pieces } from '@turnpike/core/internal'
+import { Pieces } from '@turnpike/core/helpers'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

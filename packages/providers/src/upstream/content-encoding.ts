@@ -1,6 +1,6 @@
 /** Decodes content encodings of responses (RFC 9110, 8.4) on Node. @module */
 import type { Signal } from '@turnpike/core'
-import { Pieces, readerOf } from '@turnpike/core/internal'
+import { Pieces, readerOf } from '@turnpike/core/helpers'
 import type { Transform } from 'node:stream'
 import { finished, pipeline, Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflateRaw } from 'node:zlib'

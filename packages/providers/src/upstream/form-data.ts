@@ -1,5 +1,5 @@
 import type { FileInput } from '@turnpike/core'
-import { toStream } from '@turnpike/core/internal'
+import { toStream } from '@turnpike/core/helpers'
 
 /** Quotes and escapes a name (WHATWG HTML, multipart/form-data). */
 const quoted = (name: string): string =>

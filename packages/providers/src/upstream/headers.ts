@@ -1,4 +1,4 @@
-import { isObject } from '@turnpike/core/internal'
+import { isObject } from '@turnpike/core/helpers'
 
 /** What a header can carry: a line break, as at the end of a file, would make every request fail. */
 export const HEADER_VALUE = /^([\x20-\x7e]*[\x21-\x7e])?$/

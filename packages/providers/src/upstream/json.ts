@@ -1,4 +1,5 @@
-import { excess, JSON_DEPTH, jsonCount } from '@turnpike/core/internal'
+import { excess, jsonCount } from '@turnpike/core/helpers'
+import { JSON_DEPTH } from '@turnpike/core/internal'
 
 /** Most values of an answer, twice as many as fields. OpenAI's longest answer, of 16,384 tokens with the 20 likeliest for each, has two million. */
 const VALUES = 3_000_000

@@ -1,5 +1,5 @@
 import type { Signal } from '@turnpike/core'
-import { follow, Pieces } from '@turnpike/core/internal'
+import { follow, Pieces } from '@turnpike/core/helpers'
 
 /** A request to a transport. Adapters never call `fetch` themselves. */
 export interface TransportRequest {

@@ -1,6 +1,6 @@
 import type { Memory, Signal, UpstreamCall, Usage } from '@turnpike/core'
 import { ApiError, UpstreamError } from '@turnpike/core'
-import { concat, nextTurn, readerOf } from '@turnpike/core/internal'
+import { concat, nextTurn, readerOf } from '@turnpike/core/helpers'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { billed, malformed, statusError, tooLarge, truncated, unreported } from '../refusals/failures.js'
 import { excessOf, parseJson } from './json.js'

@@ -1,6 +1,7 @@
 /** Vertex AI: Gemini and Claude at Google Cloud, by a service account, by tokens or by an API key. @module */
 import type { Capability, ChatProvider, EmbeddingRequest, OwnModel } from '@turnpike/core'
-import { checkOptions, extend, invalid, unset } from '@turnpike/core/internal'
+import { checkOptions, extend, unset } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 import type { ChatAdapter, ErrorAnswer, ErrorMeaning } from '../adapter.js'
 import type { AnthropicOptions } from '../anthropic/index.js'
 import { anthropicChat } from '../anthropic/index.js'

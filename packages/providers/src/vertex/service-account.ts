@@ -1,4 +1,4 @@
-import { fromBase64, isObject, toBase64, unset } from '@turnpike/core/internal'
+import { fromBase64, isObject, toBase64, unset } from '@turnpike/core/helpers'
 import { errors } from '../google/errors.js'
 import type { Token } from '../upstream/kept-token.js'
 import { TOKEN_TIMEOUT_MS } from '../upstream/kept-token.js'

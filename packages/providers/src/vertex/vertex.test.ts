@@ -1,5 +1,5 @@
 import type { ChatChunk, UpstreamError } from '@turnpike/core'
-import { toBase64 } from '@turnpike/core/internal'
+import { toBase64 } from '@turnpike/core/helpers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { toChunks } from '../provider.js'
 import type { FakeVertexOptions } from '../testing/index.js'

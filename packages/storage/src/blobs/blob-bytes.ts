@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { BlobBody, ByteRange, Memory, StoredBlob } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import { follow } from '@turnpike/core/internal'
+import { follow } from '@turnpike/core/helpers'
 
 export interface ChunkOptions {
   /** Size of each chunk but the last, in bytes. */

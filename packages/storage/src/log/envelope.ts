@@ -1,5 +1,5 @@
 import { StorageError } from '@turnpike/core'
-import { sha256 } from '@turnpike/core/internal'
+import { sha256 } from '@turnpike/core/helpers'
 
 /** The checksum of a text or of bytes: 16 hexadecimal digits. */
 export const checksum = async (data: string | Uint8Array): Promise<string> => (await sha256(data)).slice(0, 16)

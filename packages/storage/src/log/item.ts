@@ -1,5 +1,6 @@
 import type { LogEntry } from '@turnpike/core'
-import { concat, isDelete, logEntry } from '@turnpike/core/internal'
+import { concat } from '@turnpike/core/helpers'
+import { isDelete, logEntry } from '@turnpike/core/internal'
 import { checksum, envelope } from './envelope.js'
 
 /** The format of all items. */

@@ -1,7 +1,8 @@
 /** Providers that administrators add while the server runs. @module */
 import { isDeepStrictEqual } from 'node:util'
 import type { Provider } from '@turnpike/core'
-import { invalid, keyEnd, uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/helpers'
+import { invalid, keyEnd } from '@turnpike/core/internal'
 import type { ConfiguredProvider, GatewayRoute } from '@turnpike/gateway'
 import { actorOf, ConfiguredProviders, operation, ProviderProbe, probeView } from '@turnpike/gateway'
 import { route } from '@turnpike/http'

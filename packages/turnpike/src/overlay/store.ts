@@ -1,6 +1,7 @@
 /** The overlay: what administrators add to the configuration while the server runs. This is how it is stored. @module */
 import type { Entry, JsonValue, Key, KV } from '@turnpike/core'
-import { audit, invalid, uuidv7 } from '@turnpike/core/internal'
+import { uuidv7 } from '@turnpike/core/helpers'
+import { audit, invalid } from '@turnpike/core/internal'
 import { entriesOf } from '@turnpike/core'
 
 /** How many of each kind there may be. */

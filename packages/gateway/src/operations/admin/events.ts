@@ -1,4 +1,4 @@
-import { readerOf } from '@turnpike/core/internal'
+import { readerOf } from '@turnpike/core/helpers'
 import type { Call, EventStream } from '@turnpike/http'
 import { sse, sseEvent, whole } from '@turnpike/http'
 import * as v from 'valibot'

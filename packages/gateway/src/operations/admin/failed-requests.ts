@@ -1,5 +1,6 @@
 import type { KV } from '@turnpike/core'
-import { isUuid, pageBelow } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
+import { pageBelow } from '@turnpike/core/internal'
 import { Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { notFound } from '../../errors.js'

@@ -1,5 +1,5 @@
 import { createUser, listAudit } from '@turnpike/core'
-import { sha256 } from '@turnpike/core/internal'
+import { sha256 } from '@turnpike/core/helpers'
 import { describe, expect, it } from 'vitest'
 import { adminGateway } from '../../../../../test/support/admin.js'
 import { errorOf, OWNER } from '../../../../../test/support/gateway.js'

@@ -1,5 +1,6 @@
 import type { GatewayKeys, KV, UsageLedger } from '@turnpike/core'
-import { Budget, budgetUsed, isUuid, keyBudget, userEntries } from '@turnpike/core/internal'
+import { isUuid } from '@turnpike/core/helpers'
+import { Budget, budgetUsed, keyBudget, userEntries } from '@turnpike/core/internal'
 import { Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import { actorOf } from '../../caller.js'
