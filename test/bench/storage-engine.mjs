@@ -160,8 +160,7 @@ async function records(kv, users, count) {
     .module
   const ids = Array.from({ length: users }, () => crypto.randomUUID())
   const timeOf = (n) => Date.UTC(2026, 0, 1) + (n / count) * DAYS * 86_400_000
-  let now = timeOf(0)
-  const ledger = usageLedger(kv, { now: () => now })
+  const ledger = usageLedger(kv)
   const begin = performance.now()
   const append = (n) =>
     ledger.append(
@@ -175,8 +174,8 @@ async function records(kv, users, count) {
     )
   for (let n = 0; n < count; n += BATCH) {
     const length = Math.min(BATCH, count - n)
-    // A group is stored after the last of its records was made.
-    now = timeOf(n + length)
+    // Groups of records are dated by the clock of the process.
+    Date.now = () => timeOf(n + length)
     await Promise.all(Array.from({ length }, (_, i) => append(n + i)))
   }
   await kv.close()

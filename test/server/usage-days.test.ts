@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createUser, usageLedger, verifyStore } from '@turnpike/core'
 import { fsKV } from '@turnpike/storage'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { startServer } from '../support/server.js'
 import { usageRecord } from '../support/usage-record.js'
 
@@ -20,10 +20,11 @@ it.each([
   const kv = await fsKV(folder)
   const { id } = await createUser(kv, { email: 'ada@example.org' })
   for (const days of [401, 399, 31, 29, 1]) {
-    const now = Date.now() - days * DAY
-    await usageLedger(kv, { now: () => now }).append(
-      usageRecord({ request_id: `${days}`, user_id: id, timestamp: new Date(now).toISOString() }),
-    )
+    // Groups of records are dated by the clock of the process.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - days * DAY })
+    const timestamp = new Date().toISOString()
+    await usageLedger(kv).append(usageRecord({ request_id: `${days}`, user_id: id, timestamp }))
+    vi.useRealTimers()
   }
   await kv.close()
 

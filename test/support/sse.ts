@@ -1,9 +1,9 @@
-import { ChatChunk, GatewayError } from '@turnpike/core'
+import { ChatChunk, ErrorBody } from '@turnpike/core'
 import * as v from 'valibot'
 
 /** One event of a stream that the gateway sent, checked against its schema. */
 export type StreamEvent =
-  { type: 'chunk'; chunk: ChatChunk } | { type: 'error'; error: GatewayError['error'] } | { type: 'done' }
+  { type: 'chunk'; chunk: ChatChunk } | { type: 'error'; error: ErrorBody['error'] } | { type: 'done' }
 
 /**
  * The events of a stream's exact bytes. Fails on anything that is not `data: <one line of JSON>\n\n`, a comment, or `[DONE]` at the end.
@@ -20,7 +20,7 @@ export function parseStream(text: string): StreamEvent[] {
       if (data === '[DONE]') return { type: 'done' }
       const value: unknown = JSON.parse(data)
       if (typeof value === 'object' && value !== null && 'error' in value)
-        return { type: 'error', error: v.parse(GatewayError, value).error }
+        return { type: 'error', error: v.parse(ErrorBody, value).error }
       return { type: 'chunk', chunk: v.parse(ChatChunk, value) }
     })
   const end = events.findIndex(({ type }) => type !== 'chunk')

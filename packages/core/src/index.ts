@@ -88,7 +88,7 @@ export type {
   Router,
   RouterState,
   Target,
-  Task,
+  CallKind,
 } from './router.js'
 export {
   SpeechFormat,
@@ -112,7 +112,7 @@ export {
   Usage,
 } from './schemas/chat.js'
 export { EmbeddingRequest, EmbeddingResponse } from './schemas/embeddings.js'
-export { GatewayError, PlatformError } from './schemas/error.js'
+export { ErrorBody, PlatformErrorBody } from './schemas/error.js'
 export { ImageRequest, ImageResponse } from './schemas/images.js'
 export { Capability, Fidelity, Model, ModelList } from './schemas/models.js'
 export { UsageEntry, UserUsage } from './schemas/usage.js'

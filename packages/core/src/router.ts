@@ -37,12 +37,12 @@ export interface Target {
   limits?(): { context: number | undefined; maxOutput: number | undefined } | undefined
 }
 
-/** A task of a provider: a method of {@link Provider}. */
-export type Task = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription'
+/** What is asked of a model: a method of {@link Provider}. */
+export type CallKind = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcription'
 
 /** The requirements of a request. */
 export interface Need {
-  task: Task
+  task: CallKind
   request: { model: string; provider?: string | null | undefined; prompt_cache_key?: unknown; user?: unknown }
   /** The expected units on a target; used only to compare prices. */
   expected(target: Target): Units
@@ -100,7 +100,7 @@ export interface ProviderHealth {
 /** A configured provider and its current state. */
 export interface ProviderState extends ProviderHealth {
   /** The tasks that it supports. */
-  tasks: Task[]
+  tasks: CallKind[]
   /** `open` = it rests; `half-open` = one request may try it or is doing so. */
   breaker: 'closed' | 'open' | 'half-open'
   /** Rate-limited models, which rest until the given time. */

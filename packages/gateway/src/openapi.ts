@@ -7,7 +7,7 @@ import {
   ContentPart,
   EmbeddingRequest,
   EmbeddingResponse,
-  GatewayError,
+  ErrorBody,
   ImageRequest,
   ImageResponse,
   KEY_PREFIX,
@@ -113,7 +113,7 @@ const components = {
   AuditLog: ours(AuditLog),
   FailedRequests: ours(FailedRequests),
   RequestEvent: ours(RequestEvent),
-  Error: shown(GatewayError, 'error'),
+  Error: shown(ErrorBody, 'error'),
 }
 
 const anyKey = { security: ['gatewayKey'], errors: [401, 429, 503] }

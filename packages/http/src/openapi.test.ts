@@ -209,7 +209,7 @@ const wire = Object.entries<unknown>(core).filter(
 
 it('converts every wire schema', () => {
   expect(wire.map(([name]) => name)).toEqual(
-    expect.arrayContaining(['ChatCompletionRequest', 'UserUsage', 'PlatformError']),
+    expect.arrayContaining(['ChatCompletionRequest', 'UserUsage', 'PlatformErrorBody']),
   )
   for (const [name, schema] of wire) {
     const { components } = openapi({ ...base, components: { [name]: { schema } } })

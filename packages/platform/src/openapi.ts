@@ -1,5 +1,5 @@
 /** The platform as an OpenAPI 3.1 document. @module */
-import { ChatChunk, PlatformError } from '@turnpike/core'
+import { ChatChunk, PlatformErrorBody } from '@turnpike/core'
 import type { OpenApiDocument } from '@turnpike/http/openapi'
 import { commonStatuses, openapi as documentOf, openapiRoute, ours, shown } from '@turnpike/http/openapi'
 import { BalanceAmounts, BalancePatch } from './accounts/balance-routes.js'
@@ -111,7 +111,7 @@ const components = {
   NewTask: shown(NewTask, 'projectId title description assignedAgentId requiresUserApproval'),
   TaskPatch: shown(TaskPatch, 'status output draft_output review_comments'),
   NewMessage: ours(NewMessage),
-  Error: shown(PlatformError, 'error'),
+  Error: shown(PlatformErrorBody, 'error'),
 }
 
 const signedIn = { security: ['accessToken', 'sessionCookie'], errors: [401, 403, 429, 503] }

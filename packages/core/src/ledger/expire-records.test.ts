@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { usageRecord } from '../../../../test/support/usage-record.js'
 import type { KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
@@ -13,23 +13,26 @@ import { usageLedger } from './usage-ledger.js'
 const HOUR = 3_600_000
 const START = Date.parse('2026-01-31T09:30:00.000Z')
 
+// Groups of records are dated by the clock of the process.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: START }))
+afterEach(() => void vi.useRealTimers())
+
 /** A store with a record of three users, one of whom is called as the entry that tests the store, in each of six hours. */
 async function filled() {
   const kv = await memoryKV()
-  let now = START
-  const ledger = usageLedger(kv, { now: () => now })
+  const ledger = usageLedger(kv)
   const record = (user_id: string, n: number): UsageRecord =>
     usageRecord({
       request_id: `${user_id}-${n}`,
       user_id,
-      timestamp: new Date(now).toISOString(),
+      timestamp: new Date().toISOString(),
       project_id: 'p',
       in_project: true,
       cost_nano_usd: n === 0 ? null : n,
     })
-  for (let n = 0; n < 6; n++, now += HOUR) {
+  for (let n = 0; n < 6; n++, vi.setSystemTime(Date.now() + HOUR)) {
     for (const user of ['ada', 'probe', 'zoe']) await ledger.append(record(user, n))
-    ledger.failed({ provider: 'openai', kind: 'rate_limit', timestamp: new Date(now).toISOString() })
+    ledger.failed({ provider: 'openai', kind: 'rate_limit', timestamp: new Date().toISOString() })
   }
   // The failed calls of the last hour are stored with it.
   await ledger.append(record('ada', 6))
@@ -161,9 +164,8 @@ describe('expireRecords', () => {
 
   it('removes any number of them', async () => {
     const kv = await memoryKV()
-    let now = START
-    const ledger = usageLedger(kv, { now: () => now })
-    for (let n = 0; n < 100; n++, now++) await ledger.append(usageRecord({ request_id: `${n}`, user_id: 'ada' }))
+    const ledger = usageLedger(kv)
+    for (let n = 0; n < 100; n++) await ledger.append(usageRecord({ request_id: `${n}`, user_id: 'ada' }))
     await expireRecords(kv, new Date(START + 2 * HOUR))
     expect(await ids(kv, 'ada')).toEqual([])
   })

@@ -54,7 +54,7 @@ export function usageLedger(
 
   /** Stores a group. Records whose holds were swept replace the stored estimates, if these are still there. */
   const storeGroup = async (appends: Append[], calls: FailedCall[]): Promise<void> => {
-    const flushId = uuidv7(now())
+    const flushId = uuidv7()
     let group = appends
     for (let attempt = 1; ;) {
       const commit = commitOf(flushId, group, calls)
@@ -193,7 +193,7 @@ export function usageLedger(
       for await (const held of holdsUntil(kv, now() - olderThanMs))
         try {
           const hold = held.value
-          const flushId = uuidv7(now())
+          const flushId = uuidv7()
           const { check, set, del, sum } = commitOf(flushId, [{ record: believable(hold.estimate), hold }], [])
           const sweep = sweeping(held, now(), flushId)
           if (await kv.commit({ check: [...check, ...sweep.check], set: [...set, ...sweep.set], del, sum })) count++

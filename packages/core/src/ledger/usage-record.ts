@@ -1,5 +1,5 @@
 import type { Rates, Units } from '../prices/price.js'
-import type { Considered, Task } from '../router.js'
+import type { Considered, CallKind } from '../router.js'
 
 /** How a request to an upstream ended; each stream has exactly one outcome. `refused` = a guard ended it, or a content filter left nothing of it and a fallback was called. */
 export type Outcome =
@@ -26,7 +26,7 @@ export type UsageRecord = {
   in_conversation?: true
   in_task?: true
   in_project?: true
-  task: Task
+  task: CallKind
   model: string
   provider: string
   /** The number of calls of upstreams. */

@@ -1,10 +1,10 @@
-/** The two bodies of errors. */
+/** The bodies of errors. */
 import * as v from 'valibot'
 
-/** Gateway error body. */
-export const GatewayError = v.object({ error: v.object({ type: v.string(), message: v.string(), code: v.string() }) })
-export type GatewayError = v.InferOutput<typeof GatewayError>
+/** The body of an error of the gateway, as OpenAI has it. */
+export const ErrorBody = v.object({ error: v.object({ type: v.string(), message: v.string(), code: v.string() }) })
+export type ErrorBody = v.InferOutput<typeof ErrorBody>
 
-/** Platform error body. */
-export const PlatformError = v.object({ error: v.string() })
-export type PlatformError = v.InferOutput<typeof PlatformError>
+/** The body of an error of the platform. */
+export const PlatformErrorBody = v.object({ error: v.string() })
+export type PlatformErrorBody = v.InferOutput<typeof PlatformErrorBody>

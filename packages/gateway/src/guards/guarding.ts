@@ -1,4 +1,4 @@
-import type { ChunkChoice, ChunkHead, Need, Task, Usage } from '@turnpike/core'
+import type { ChunkChoice, ChunkHead, Need, CallKind, Usage } from '@turnpike/core'
 import {
   ApiError,
   ChatCompletion,
@@ -38,7 +38,7 @@ const shapes = {
 } as const
 
 /** @throws Error for an answer that has not the form of its task */
-function check(task: Task, answer: unknown): void {
+function check(task: CallKind, answer: unknown): void {
   try {
     parse(shapes[task][1], answer, 'answer')
   } catch (cause) {
@@ -66,7 +66,7 @@ async function within<R>(said: R | Promise<R>, stopping: AbortController, ms: nu
 }
 
 /** A request on its way through the guards. */
-export class Guarding<T extends Task = Task> {
+export class Guarding<T extends CallKind = CallKind> {
   /** An answer in place of the upstream's, which the guards that it passes have not seen. */
   inPlace: { answer: GuardedTasks[T]['answer']; by: string } | undefined
   /** Whether a guard refused the answer, or failed. */
@@ -318,7 +318,7 @@ export class Guarding<T extends Task = Task> {
 }
 
 /** The guards' part in a request, once they have let it pass. @throws ApiError */
-export async function guarded<T extends Task>(
+export async function guarded<T extends CallKind>(
   options: UpstreamOptions,
   caller: Caller,
   call: Call,

@@ -7,7 +7,7 @@ import type {
   ImageRequest,
   ImageResponse,
   SpeechRequest,
-  Task,
+  CallKind,
   TranscriptionRequest,
   TranscriptionResponse,
 } from '@turnpike/core'
@@ -46,10 +46,10 @@ export interface AskedBy {
 }
 
 /** A request, by its `task`. It is the same object for all guards of a request, and at each step. */
-export type Asked = { [T in Task]: AskedBy & { task: T; request: GuardedTasks[T]['request'] } }[Task]
+export type Asked = { [T in CallKind]: AskedBy & { task: T; request: GuardedTasks[T]['request'] } }[CallKind]
 
 /** A request with its answer, by its `task`. */
-export type Answered = { [T in Task]: AskedBy & { task: T } & GuardedTasks[T] }[Task]
+export type Answered = { [T in CallKind]: AskedBy & { task: T } & GuardedTasks[T] }[CallKind]
 
 /**
  * Sees, changes or refuses requests to upstreams and their answers; all of its functions are optional and may be asynchronous.

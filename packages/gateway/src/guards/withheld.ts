@@ -1,12 +1,12 @@
 import type { ChatStream, ChunkChoice, Completion } from '@turnpike/core'
 import { extend } from '@turnpike/core/helpers'
-import type { UpstreamRequest } from '../upstream/upstream-request.js'
+import type { AdmittedRequest } from '../upstream/upstream-request.js'
 
 /** Characters of chunks that are held back at most, with 64 for each chunk: a stream that has more is passed on, and is not withheld. */
 const HELD = 64 * 1024
 
 /** Whether a fallback of the group is to be called where a content filter withholds the answer of the target. */
-export const hasContentFallback = ({ targets, target }: UpstreamRequest): boolean =>
+export const hasContentFallback = ({ targets, target }: AdmittedRequest): boolean =>
   target.fallback === undefined && targets.some(({ fallback }) => fallback === 'content')
 
 /** Whether a message, or a delta of one, says anything, besides why it was refused. */

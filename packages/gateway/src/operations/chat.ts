@@ -29,7 +29,7 @@ import { outcomeOf } from '../records/outcome.js'
 import { askedTier } from '../limits/service-tier.js'
 import type { Cost } from '../upstream/upstream-answer.js'
 import { begin, charged, close, explain, firstToken, reasonOf, whole } from '../upstream/upstream-answer.js'
-import type { UpstreamOptions, UpstreamRequest } from '../upstream/upstream-request.js'
+import type { UpstreamOptions, AdmittedRequest } from '../upstream/upstream-request.js'
 import { callsUpstream, timeOutOf, upstreamRequest } from '../upstream/upstream-request.js'
 import type { UpstreamWatch } from '../upstream/upstream-watch.js'
 import { hasContentFallback, heldBack, isWithheld } from '../guards/withheld.js'
@@ -63,14 +63,14 @@ const requestTo = ({ model }: Target, request: ChatRequest): ChatRequest =>
   model === request.model ? request : extend(request, { model })
 
 /** What the upstream was asked for: a family without the service tier in the request notes that. */
-const askedOf = ({ notes, target }: UpstreamRequest, request: ChatRequest): Asked => ({
+const askedOf = ({ notes, target }: AdmittedRequest, request: ChatRequest): Asked => ({
   request,
   prompts: callsOf(target.provider.chat!, request),
   tier: notes.some(({ field }) => field === 'service_tier') ? undefined : askedTier(request),
 })
 
 /** Usage for the response: with its cost where the caller asked for it (`X-Gateway-Explain`). */
-const told = ({ explained }: UpstreamRequest, usage: Usage, cost: Cost): Usage =>
+const told = ({ explained }: AdmittedRequest, usage: Usage, cost: Cost): Usage =>
   explained ? extend(usage, cost) : usage
 
 /** The batches of an upstream for guards: what they change is sent, and what came is charged. */
@@ -95,7 +95,7 @@ class Received implements AsyncIterator<ChunkChoice[], undefined> {
 
 /** The events for the client; the usage record is written when the stream ends. */
 function eventsOf(
-  upstream: UpstreamRequest,
+  upstream: AdmittedRequest,
   request: ChatRequest,
   opened: ChatStream,
   guarding: Guarding<'chat'> | undefined,

@@ -13,7 +13,7 @@ import { outcomeOf } from '../records/outcome.js'
 import type { Used } from '../records/record.js'
 import { estimated } from '../records/record.js'
 import { begin, close, firstToken, reasonOf } from '../upstream/upstream-answer.js'
-import type { UpstreamOptions, UpstreamRequest } from '../upstream/upstream-request.js'
+import type { UpstreamOptions, AdmittedRequest } from '../upstream/upstream-request.js'
 import { callsUpstream, timeOutOf, upstreamRequest } from '../upstream/upstream-request.js'
 import { operation } from '../operation.js'
 
@@ -31,7 +31,7 @@ const SLOWEST = 4
 
 /** Streams the audio; the usage record is written before the client receives the end. */
 async function* recorded(
-  upstream: UpstreamRequest,
+  upstream: AdmittedRequest,
   body: AsyncIterable<Uint8Array>,
   used: Used,
   betweenEventsMs: number,

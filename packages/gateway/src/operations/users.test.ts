@@ -1,4 +1,4 @@
-import { createUser, GatewayError, getUser } from '@turnpike/core'
+import { createUser, ErrorBody, getUser } from '@turnpike/core'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { errorOf, OWNER, testGateway } from '../../../../test/support/gateway.js'
@@ -36,7 +36,7 @@ describe('the users of the gateway', () => {
     const refused = await send(method, path, body)
     expect(refused.status).toBe(403)
     const told: unknown = await refused.json()
-    expect(v.parse(GatewayError, told)).toMatchObject({ error: { type: 'permission_error', code: 'forbidden' } })
+    expect(v.parse(ErrorBody, told)).toMatchObject({ error: { type: 'permission_error', code: 'forbidden' } })
   })
 
   it.each(['admin', 'token'] as const)('are created, read, listed and deleted with the %s', async (who) => {

@@ -6,7 +6,7 @@ import { isBilled, kindOf, outcomeOf } from '../records/outcome.js'
 import type { RecordEnd, Used } from '../records/record.js'
 import { estimated, recordOf, sentOf, sumUnits } from '../records/record.js'
 import { servedTier } from '../limits/service-tier.js'
-import type { UpstreamRequest } from './upstream-request.js'
+import type { AdmittedRequest } from './upstream-request.js'
 import { elapsed } from './upstream-request.js'
 import type { UpstreamWatch } from './upstream-watch.js'
 import { warnings } from './warnings.js'
@@ -39,7 +39,7 @@ const spentOf = (error: unknown): Usage | undefined => (UpstreamError.is(error) 
  * Whether a call that failed before its first event is charged: its upstream bills it, or may bill it though it reported nothing, because the
  * call was stopped, for a client that left or under a limit. Other such failures cost nothing.
  */
-const isCharged = ({ watch, attempts, hold }: UpstreamRequest, error: unknown): boolean =>
+const isCharged = ({ watch, attempts, hold }: AdmittedRequest, error: unknown): boolean =>
   isBilled(error) || (attempts > 0 && watch.stop !== undefined && (watch.disconnected || hold !== undefined))
 
 /**
@@ -47,7 +47,7 @@ const isCharged = ({ watch, attempts, hold }: UpstreamRequest, error: unknown): 
  * @param begun milliseconds from the start of the request
  */
 function logFailure(
-  upstream: UpstreamRequest,
+  upstream: AdmittedRequest,
   { provider, model }: Target,
   begun: number,
   kind: string,
@@ -61,7 +61,7 @@ function logFailure(
 }
 
 /** The cause of a failure: where the gateway stopped the call, the reason for that and not the broken connection that followed. */
-export const reasonOf = ({ watch }: UpstreamRequest, error: unknown): unknown => watch.stop?.error ?? error
+export const reasonOf = ({ watch }: AdmittedRequest, error: unknown): unknown => watch.stop?.error ?? error
 
 /** The signal of a call that ends at a time-out of its provider's own, while the request goes on to the next target. */
 function timed(watch: UpstreamWatch, { provider, options }: Target, of: 'firstEventMs' | 'wholeAnswerMs') {
@@ -79,7 +79,7 @@ function timed(watch: UpstreamWatch, { provider, options }: Target, of: 'firstEv
 
 /** Sends the request to one target after the other until one accepts it. @param of the time-out of a target */
 function attempt<T>(
-  upstream: UpstreamRequest,
+  upstream: AdmittedRequest,
   run: Run<T>,
   of: 'firstEventMs' | 'wholeAnswerMs',
 ): Promise<{ value: T }> {
@@ -124,7 +124,7 @@ function attempt<T>(
 }
 
 /** Sets the headers that describe how the request was served, once a target has accepted it or its answer begins. */
-export function explain({ call, head, target, notes, attempts, explained }: UpstreamRequest): void {
+export function explain({ call, head, target, notes, attempts, explained }: AdmittedRequest): void {
   if (notes.length > 0) call.setHeader('x-gateway-warnings', warnings(notes))
   if (target.fallback) call.setHeader('x-gateway-fallback', target.fallback)
   if (!explained) return
@@ -134,11 +134,11 @@ export function explain({ call, head, target, notes, attempts, explained }: Upst
 }
 
 /** What a call that was given up at its provider's time-out may cost, as far as that can be known. */
-const usedOverdue = ({ need }: UpstreamRequest, target: Target): Used =>
+const usedOverdue = ({ need }: AdmittedRequest, target: Target): Used =>
   estimated(need.most(target), servedTier(need.tier?.(target), undefined, undefined))
 
 /** Adds what calls may cost that were given up to the record of one that was not, once. */
-function addOverdue(upstream: UpstreamRequest, made: UsageRecord, end: RecordEnd): void {
+function addOverdue(upstream: AdmittedRequest, made: UsageRecord, end: RecordEnd): void {
   for (const target of upstream.overdue.splice(0)) {
     const { units, cost_nano_usd: nano, ...lost } = recordOf(upstream.head, target, usedOverdue(upstream, target), end)
     made.prompt_tokens += lost.prompt_tokens
@@ -151,7 +151,7 @@ function addOverdue(upstream: UpstreamRequest, made: UsageRecord, end: RecordEnd
 }
 
 /** The usage record of the last call. */
-function usageRecord(upstream: UpstreamRequest, used: Used, outcome: Outcome): UsageRecord {
+function usageRecord(upstream: AdmittedRequest, used: Used, outcome: Outcome): UsageRecord {
   const { options, head, target, started, attempts, first_token_ms } = upstream
   const end: RecordEnd = {
     attempts: Math.max(attempts, 1),
@@ -166,7 +166,7 @@ function usageRecord(upstream: UpstreamRequest, used: Used, outcome: Outcome): U
 }
 
 /** Charges an answer of which a content filter left nothing, beside what is charged for that of the fallback. @returns the error after which that is called */
-export async function charged(upstream: UpstreamRequest, used: Used): Promise<UpstreamError> {
+export async function charged(upstream: AdmittedRequest, used: Used): Promise<UpstreamError> {
   const { options, target, hold } = upstream
   const record = usageRecord(upstream, used, 'refused')
   await options.ledger.append(record, hold, { goesOn: true })
@@ -182,7 +182,7 @@ export async function charged(upstream: UpstreamRequest, used: Used): Promise<Up
 }
 
 /** Writes the usage record. */
-function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promise<Cost> {
+function record(upstream: AdmittedRequest, used: Used, outcome: Outcome): Promise<Cost> {
   const { options, call, hold, attempts, first_token_ms, before } = upstream
   const record = usageRecord(upstream, used, outcome)
   const { prompt_tokens, completion_tokens } = record
@@ -199,14 +199,14 @@ function record(upstream: UpstreamRequest, used: Used, outcome: Outcome): Promis
  * What a failed call is charged whose upstream reported nothing. What a caller can cause at will, by leaving or by asking for more than comes in
  * time, costs under a limit the most that may be billed, and without one what was sent; what others cause, what was expected.
  */
-function unitsOfFailure({ need, target, hold, watch }: UpstreamRequest, outcome: Outcome): Units {
+function unitsOfFailure({ need, target, hold, watch }: AdmittedRequest, outcome: Outcome): Units {
   const expected = need.expected(target)
   if (!watch.stop || outcome === 'server_shutdown') return expected
   return hold ? need.most(target) : sentOf(expected)
 }
 
 /** Writes the usage record of a failed request, if it is known to have used anything; drops its hold otherwise. */
-async function recordFailure(upstream: UpstreamRequest, error: unknown): Promise<void> {
+async function recordFailure(upstream: AdmittedRequest, error: unknown): Promise<void> {
   const { options, need, target, hold, watch } = upstream
   const spent = reported(spentOf(error))
   const tier = servedTier(need.tier?.(target), undefined, spent)
@@ -225,7 +225,7 @@ async function recordFailure(upstream: UpstreamRequest, error: unknown): Promise
 }
 
 /** Reads an answer, which its upstream bills. @throws UpstreamError if that fails, whatever was thrown */
-function reading<T, R>({ options, target }: UpstreamRequest, read: (answer: T) => R, answer: T): R {
+function reading<T, R>({ options, target }: AdmittedRequest, read: (answer: T) => R, answer: T): R {
   try {
     return read(answer)
   } catch (cause) {
@@ -244,7 +244,7 @@ function reading<T, R>({ options, target }: UpstreamRequest, read: (answer: T) =
 
 /** Requests a whole answer and writes its usage record. */
 export async function whole<T, U extends Used>(
-  upstream: UpstreamRequest,
+  upstream: AdmittedRequest,
   run: Run<T>,
   meter: (answer: T) => U,
 ): Promise<{ answer: T; used: U; cost: Cost }> {
@@ -272,7 +272,7 @@ export async function whole<T, U extends Used>(
  * Requests a streamed answer and resolves with what `open` makes of its beginning; `close` must follow. If either fails, the usage record is
  * written and the connection to the upstream closed.
  */
-export async function begin<T, R>(upstream: UpstreamRequest, run: Run<T>, open: (begun: T) => R): Promise<R> {
+export async function begin<T, R>(upstream: AdmittedRequest, run: Run<T>, open: (begun: T) => R): Promise<R> {
   try {
     const { value } = await attempt(upstream, run, 'firstEventMs')
     explain(upstream)
@@ -290,11 +290,11 @@ export async function begin<T, R>(upstream: UpstreamRequest, run: Run<T>, open: 
 }
 
 /** Notes that the first of what was asked for has come. */
-export const firstToken = (upstream: UpstreamRequest): void =>
+export const firstToken = (upstream: AdmittedRequest): void =>
   void (upstream.first_token_ms ??= elapsed(upstream.started))
 
 /** Ends a streamed answer and writes its usage record. @param error why it failed, if it did */
-export async function close(upstream: UpstreamRequest, outcome: Outcome, used: Used, error?: unknown): Promise<Cost> {
+export async function close(upstream: AdmittedRequest, outcome: Outcome, used: Used, error?: unknown): Promise<Cost> {
   const { options, target, watch } = upstream
   if (outcome !== 'complete') watch.abort()
   // A client that disconnected does not count as a success of the provider.

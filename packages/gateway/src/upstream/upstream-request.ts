@@ -95,7 +95,7 @@ export interface PricedNeed extends Need {
  * The state of one request to an upstream, from the choice of a provider to its usage record. The functions that work on it are in
  * upstream-answer.ts, because methods would be allocated for each request.
  */
-export interface UpstreamRequest {
+export interface AdmittedRequest {
   readonly options: UpstreamOptions
   readonly call: Call
   readonly need: PricedNeed
@@ -240,7 +240,7 @@ export async function upstreamRequest(
   call: Call,
   need: PricedNeed,
   ownNotes: Note[] = [],
-): Promise<UpstreamRequest> {
+): Promise<AdmittedRequest> {
   const { router, kv, ledger, attribute, watches, holds, balancePolicy } = options
   const started = performance.now()
   const payer = caller as UserCaller

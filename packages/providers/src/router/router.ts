@@ -8,7 +8,7 @@ import type {
   RateLimiter,
   Router,
   Target,
-  Task,
+  CallKind,
 } from '@turnpike/core'
 import { memoryRateLimiter } from '@turnpike/core'
 import type { OptionNames } from '@turnpike/core/helpers'
@@ -96,7 +96,7 @@ const names: OptionNames<RouterOptions> = {
 /** What goes over to a router that replaces another. */
 const kept = new WeakMap<Router, { health: Health; listings: Listings; choices: Choices }>()
 
-const tasks: Task[] = ['chat', 'embeddings', 'images', 'speech', 'transcription']
+const tasks: CallKind[] = ['chat', 'embeddings', 'images', 'speech', 'transcription']
 
 /** A model id without the prefix `models/` of Google's own ids. */
 const plainId = (model: string): string => (model.startsWith('models/') ? model.slice('models/'.length) : model)
