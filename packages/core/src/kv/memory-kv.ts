@@ -221,7 +221,7 @@ export async function memoryKV(options: MemoryKVOptions = {}): Promise<KV> {
       if (!log || state.size < MANY_ENTRIES) return health
       // In steps, so that pages that show it do not change with each commit.
       const least = Math.floor(state.size / MANY_ENTRIES) * MANY_ENTRIES
-      const warning = `The store has at least ${least.toLocaleString('en')} entries. It has all of them in memory and is made for up to a million; for more use SQLite or PostgreSQL: "npm run storage" moves a store (docs/storage.md)`
+      const warning = `The store has at least ${least.toLocaleString('en')} entries. It has all of them in memory and is made for up to a million; for more use SQLite or PostgreSQL: "npm run storage" moves a store (docs/storage.md). USAGE_DAYS is how long usage records are kept`
       return { ...health, warnings: [...(health.warnings ?? []), warning] }
     },
     async close() {
