@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
+import { createLog } from '../../examples/server/src/log.js'
 import { startServer } from '../support/server.js'
 
-it('has a line for each request, each whole, also for those that end with the process', async () => {
+it('has a line for each request, each whole', async () => {
   const server = await startServer()
   const before = server.output().length
   await Promise.all(Array.from({ length: 50 }, () => fetch(`${server.url}/health`).then((answer) => answer.text())))
@@ -29,4 +30,17 @@ it.each([
   await (await fetch(`${server.url}/health`)).text()
   await server.stop()
   expect(server.output().match(/"msg":"request"/g) ?? []).toHaveLength(count)
+})
+
+it('has what was logged in the turn in which the process ends', () => {
+  const { onError } = createLog('info')
+  const exit = process.listeners('exit').at(-1)!
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  onError(new Error('secret'), { sweep: 'holds' })
+  exit(1)
+  const [[line]] = write.mock.calls as [[string]]
+  write.mockRestore()
+  process.removeListener('exit', exit)
+  expect(JSON.parse(line)).toMatchObject({ level: 50, sweep: 'holds', error: 'Error', msg: 'error' })
+  expect(line).not.toContain('secret')
 })
