@@ -96,7 +96,11 @@ export function Menu<T extends string>({
           if (event.newState === 'open') onOpen?.()
           place()
         }}
-        onToggle={(event) => setOpen(event.newState === 'open')}
+        onToggle={(event) => {
+          setOpen(event.newState === 'open')
+          // Where it was closed and opened at once, its options are there still.
+          if (event.newState === 'open') itemsOf()[0]?.focus()
+        }}
         onKeyDown={move}
       >
         {isOpen &&
