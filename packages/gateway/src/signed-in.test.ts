@@ -275,7 +275,7 @@ describe('somebody', () => {
     authenticate.mockReturnValue({ userId: 'bob', via: 'custom', profile: { budget: { usd: -1 } } })
     expect((await ask()).status).toBe(500)
     expect(errors).toEqual([
-      new TypeError("A budget has `usd`, from 0 to 1,000,000 US dollars, and may have `per`, 'day' or 'month'"),
+      new TypeError('createUser: budget.usd: Invalid value: Expected >=0 but received -1'),
     ])
     expect(await getUser(kv, 'bob')).toBeNull()
   })

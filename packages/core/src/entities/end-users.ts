@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { END_USER_LENGTH, MOST_END_USERS } from '../conventions.js'
 import type { Key, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
@@ -7,8 +8,10 @@ import type { Budget, BudgetOf } from '../ledger/holds.js'
 import { budgetKeys, budgetUse, limitKey } from '../ledger/holds.js'
 import type { Fields } from '../ledger/totals.js'
 import { totalKey } from '../ledger/totals.js'
+import { checkFields } from '../helpers/options.js'
 import { revocableCache } from '../helpers/revocable-cache.js'
-import { checkBudget } from '../schemas/budget.js'
+import { GivenBudget } from '../schemas/budget.js'
+import { perMinute } from '../schemas/integers.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
 import { counting, growth, ownedKey } from './counts.js'
@@ -53,7 +56,7 @@ export interface EndUsers {
   keep(key: GatewayKey, endUser: EndUser): Promise<void> | undefined
   /** Those of a key, in the order in which ids are stored. */
   list(key: GatewayKey, page?: PageOptions): Promise<ListPage<EndUser>>
-  /** @returns the stored end user; null where the key has none with this id. @throws TypeError for a budget that is none */
+  /** @returns the stored end user; null where the key has none with this id. @throws TypeError for a wrong field */
   update(key: GatewayKey, id: string, change: EndUserChange, act?: Act): Promise<EndUser | null>
   /** Removes an end user with the sums; usage records stay. The id begins anew when it is used again. False where there is none. */
   remove(key: GatewayKey, id: string, act?: Act): Promise<boolean>
@@ -136,8 +139,12 @@ export function endUsers(kv: KV, now: () => number): EndUsers {
       const { items, next } = await pageBelow<EndUser>(kv, ['end-user', firstIdOf(key)], { ...page, ids: 'any' })
       return { items: items.map(({ value }) => value), next }
     },
-    async update(key, id, { budget, rate_limit }, act = {}) {
-      checkBudget(budget ?? undefined)
+    async update(key, id, change, act = {}) {
+      checkFields<EndUserChange>('endUsers.update', change, {
+        budget: v.nullish(GivenBudget),
+        rate_limit: v.nullish(perMinute),
+      })
+      const { budget, rate_limit } = change
       if (!isEndUserId(id)) return null
       for (;;) {
         const entry = await kv.get<EndUser>(keyOf(key, id))

@@ -5,7 +5,7 @@ import type { KVLog, LogEntry } from '../kv/kv-log.js'
 import { memoryKV } from '../kv/memory-kv.js'
 import { sha256 } from '../helpers/sha256.js'
 import { listAudit } from './audit.js'
-import type { KeyChange } from './gateway-keys.js'
+import type { KeyChange, KeyInput } from './gateway-keys.js'
 import { gatewayKeys } from './gateway-keys.js'
 import { createUser } from './users.js'
 
@@ -90,6 +90,29 @@ describe('gateway keys', () => {
       status: 400,
       message: 'There is no user nobody to own the key',
     })
+  })
+
+  it.each<[change: object, message: string]>([
+    [{ ratelimit: 2 }, 'there is no field "ratelimit"; there are name, rateLimit, tokenLimit, expiresAt'],
+    [{ rateLimit: 'many' }, 'rateLimit: Invalid type: Expected number but received "many"'],
+    [{ rateLimit: NaN }, 'rateLimit: Invalid type: Expected number but received NaN'],
+    [{ tokenLimit: -1 }, 'tokenLimit: Invalid value: Expected >=0 but received -1'],
+    [{ expiresAt: '2026-12-24' }, 'expiresAt: Invalid type: Expected Date but received "2026-12-24"'],
+    [{ models: 'gpt-4o' }, 'models: Invalid type: Expected Array but received "gpt-4o"'],
+    [{ budget: { dollars: 1 } }, 'budget.usd: Invalid key: Expected "usd" but received undefined'],
+    [{ endUsers: { budget: { usd: '1' } } }, 'endUsers.budget.usd: Invalid type: Expected number but received "1"'],
+  ])('are neither made nor changed with %j', async (change, message) => {
+    const { keys } = await setUp()
+    const { id } = await keys.create('owner', { name: 'kept' })
+    await expect(keys.create('owner', { name: 'new', ...change })).rejects.toThrow(`keys.create: ${message}`)
+    await expect(keys.update(id, change)).rejects.toThrow(`keys.update: ${message}`)
+    expect((await keys.list('owner')).items).toMatchObject([{ id, name: 'kept', rate_limit: 60 }])
+  })
+
+  it('have a name, and a value that begins as all do', async () => {
+    const { keys } = await setUp()
+    await expect(keys.create('owner', {} as KeyInput)).rejects.toThrow('keys.create: name: Invalid key')
+    await expect(keys.create('owner', { name: 'a', key: 'sk-1' })).rejects.toThrow('keys.create: key: Invalid start')
   })
 
   it('stop working when their owner is deleted', async () => {

@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { DEFAULT_RATE_LIMIT, KEY_BYTES, KEY_OVERLAP_MS, KEY_PREFIX } from '../conventions.js'
 import { uuidv7 } from '../helpers/ids.js'
 import { invalid } from '../invalid.js'
@@ -9,7 +10,10 @@ import { pageBelow } from '../kv/pages.js'
 import type { Budget } from '../ledger/holds.js'
 import { lastUsed } from '../ledger/last-used.js'
 import { revocableCache } from '../helpers/revocable-cache.js'
-import { checkBudget } from '../schemas/budget.js'
+import { GivenBudget } from '../schemas/budget.js'
+import { count, perMinute } from '../schemas/integers.js'
+import type { FieldSchemas } from '../helpers/options.js'
+import { checkFields } from '../helpers/options.js'
 import { sha256 } from '../helpers/sha256.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
@@ -50,7 +54,7 @@ export type GatewayKey = {
 /** What a key is given, and changed in. */
 export interface KeyChange {
   name?: string
-  /** Requests per minute; default {@link DEFAULT_RATE_LIMIT}. */
+  /** Requests per minute; default 60 ({@link DEFAULT_RATE_LIMIT}). */
   rateLimit?: number
   /** Tokens of prompts and completions per minute; default and null = any number. */
   tokenLimit?: number | null
@@ -91,6 +95,7 @@ export interface GatewayKeys {
    * Creates a key for a user.
    * @returns the stored record and the key value, which cannot be read again
    * @throws ApiError 400 if there is no such user, or another key has this value; 403 where it would be more than `atMost` or `bytesAtMost`
+   * @throws TypeError for a field that does not exist or has a wrong value
    */
   create(userId: string, input: KeyInput, act?: Act): Promise<GatewayKey & { key: string }>
   /** The key with this id, also if it is revoked or expired; null if there is none. */
@@ -102,7 +107,7 @@ export interface GatewayKeys {
   /**
    * Changes the given fields of a key, unless it is revoked: immediately in this process, within five seconds in others.
    * @returns the stored key; null if there is none with this id
-   * @throws TypeError for a budget that is none; ApiError 400 where a rotated key would live longer, 403 where it would be more than `bytesAtMost`
+   * @throws TypeError for a field that does not exist or has a wrong value; ApiError 400 where a rotated key would live longer, 403 where it would be more than `bytesAtMost`
    */
   update(id: string, change: KeyChange, act?: Act, space?: Pick<KeySpace, 'bytesAtMost'>): Promise<GatewayKey | null>
   /**
@@ -138,10 +143,28 @@ const endOf = (key: string): Pick<GatewayKey, 'key_end'> => {
   return key_end === undefined ? {} : { key_end }
 }
 
-/** @throws TypeError for a budget that is none */
-function checkBudgets({ budget, endUsers }: KeyChange): void {
-  checkBudget(budget ?? undefined)
-  checkBudget(endUsers?.budget)
+const changeFields: FieldSchemas<KeyChange> = {
+  name: v.optional(v.string()),
+  rateLimit: v.optional(perMinute),
+  tokenLimit: v.nullish(perMinute),
+  expiresAt: v.nullish(v.date()),
+  models: v.nullish(v.array(v.string())),
+  budget: v.nullish(GivenBudget),
+  endUsers: v.nullish(
+    v.strictObject({
+      required: v.optional(v.literal(true)),
+      budget: v.optional(GivenBudget),
+      rate_limit: v.optional(perMinute),
+    }),
+  ),
+}
+
+const inputFields: FieldSchemas<KeyInput> = {
+  ...changeFields,
+  name: v.string(),
+  key: v.optional(v.pipe(v.string(), v.startsWith(KEY_PREFIX))),
+  atMost: v.optional(count),
+  bytesAtMost: v.optional(v.number()),
 }
 
 /** A key with what it is given; null takes a limit away. */
@@ -242,12 +265,9 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
   return {
     revoke,
     get: async (id) => (await find(id))?.value ?? null,
-    async create(
-      userId,
-      { rateLimit = DEFAULT_RATE_LIMIT, key = newKey(), atMost: keys, bytesAtMost: bytes, ...given },
-      act = {},
-    ) {
-      checkBudgets(given)
+    async create(userId, input, act = {}) {
+      checkFields('keys.create', input, inputFields)
+      const { rateLimit = DEFAULT_RATE_LIMIT, key = newKey(), atMost: keys, bytesAtMost: bytes, ...given } = input
       if (!(await getUser(kv, userId))) throw invalid(`There is no user ${userId} to own the key`)
       const bare = {
         id: uuidv7(now()),
@@ -279,7 +299,7 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       return { items: entries.flatMap((entry, i) => (entry ? { ...entry.value, last_used_at: uses[i]! } : [])), next }
     },
     async update(id, fields, act = {}, { bytesAtMost: bytes } = {}) {
-      checkBudgets(fields)
+      checkFields('keys.update', fields, changeFields)
       const to = (key: GatewayKey): GatewayKey => {
         const changed = changedKey(key, fields)
         // Whoever has the value of a key that was replaced must not keep it.

@@ -15,6 +15,19 @@ async function expectClean(kv: KV): Promise<void> {
 const statuses = async (promises: Promise<unknown>[]): Promise<string[]> =>
   (await Promise.allSettled(promises)).map(({ status }) => status).toSorted()
 
+it.each<[fields: object, message: string]>([
+  [{ nam: 'Ada' }, 'there is no field "nam"; there are email, role, name,'],
+  [{ role: 'root' }, 'role: Invalid type'],
+  [{ budget: { usd: -1 } }, 'budget.usd: Invalid value: Expected >=0 but received -1'],
+  [{ token_limit: '5' }, 'token_limit: Invalid type: Expected number but received "5"'],
+])('makes and changes no user with %j', async (fields, message) => {
+  const kv = await memoryKV()
+  const user = await createUser(kv, { id: 'u1' })
+  await expect(createUser(kv, { id: 'u2', ...fields })).rejects.toThrow(new RegExp(`^createUser: ${message}`))
+  await expect(updateUser(kv, 'u1', fields)).rejects.toThrow(new RegExp(`^updateUser: ${message}`))
+  expect((await listUsers(kv)).items).toEqual([user])
+})
+
 describe('findUserByEmail', () => {
   it('finds a user in whatever case, and a deleted one only when asked to', async () => {
     const kv = await memoryKV()

@@ -3,13 +3,13 @@ import { invalid } from '../invalid.js'
 import type { Commit, Entry, KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
 import type { Budget } from '../ledger/holds.js'
-import { checkBudget } from '../schemas/budget.js'
+import { checkFields } from '../helpers/options.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
 import type { Role } from './roles.js'
 import { higherRole, highestOwnRole, withRole } from './roles.js'
 import type { User, UserChange } from './users.js'
-import { countKey, emailId, emailKey, emailKeys, userEntry, userIdOf, userKey } from './users.js'
+import { changeFields, countKey, emailId, emailKey, emailKeys, userEntry, userIdOf, userKey } from './users.js'
 
 const isAdmin = ({ role, deleted_at }: User): boolean => role === 'admin' && deleted_at === null
 
@@ -70,10 +70,10 @@ function changeLog(user: User, { role = user.role, budget }: UserChange, act: Ac
  * to it.
  * @returns the user; null if there is none or the user was deleted
  * @throws ApiError 400 if the e-mail is in use, or where the last administrator would get another role
- * @throws TypeError for a budget that is none
+ * @throws TypeError for a field that does not exist or has a wrong value
  */
 export async function updateUser(kv: KV, id: string, fields: UserChange, act: Act = {}): Promise<User | null> {
-  checkBudget(fields.budget ?? undefined)
+  checkFields('updateUser', fields, changeFields)
   const email = fields.email?.normalize('NFC') ?? fields.email
   return change(kv, id, async (user) => {
     if (user.deleted_at !== null) return null

@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { ID_LENGTH, MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
 import { uuidv7 } from '../helpers/ids.js'
 import { invalid, noSuchPage } from '../invalid.js'
@@ -5,10 +6,14 @@ import type { Commit, Entry, Key, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import { pageBelow } from '../kv/pages.js'
 import type { Budget } from '../ledger/holds.js'
-import { checkBudget } from '../schemas/budget.js'
+import { GivenBudget } from '../schemas/budget.js'
+import { perMinute } from '../schemas/integers.js'
+import type { FieldSchemas } from '../helpers/options.js'
+import { checkFields } from '../helpers/options.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
 import type { Role } from './roles.js'
+import { ROLES } from './roles.js'
 
 /** The one user entity of gateway and platform, as stored under `user/<id>`. */
 export type User = {
@@ -50,6 +55,28 @@ export type UserChange = Partial<Omit<UserFields, 'budget' | 'token_limit'>> & {
   token_limit?: number | null
 }
 
+const text = v.optional(v.string())
+
+/** What {@link updateUser} takes. */
+export const changeFields: FieldSchemas<UserChange> = {
+  email: v.nullish(v.string()),
+  role: v.optional(v.picklist(ROLES)),
+  name: text,
+  first_name: text,
+  last_name: text,
+  username: text,
+  provider: text,
+  budget: v.nullish(GivenBudget),
+  token_limit: v.nullish(perMinute),
+}
+
+const inputFields: FieldSchemas<Partial<UserFields> & { id?: string }> = {
+  ...changeFields,
+  id: v.optional(v.pipe(v.string(), v.maxLength(ID_LENGTH))),
+  budget: v.optional(GivenBudget),
+  token_limit: v.optional(perMinute),
+}
+
 /** A valid e-mail address: an @ between two strings without spaces, control characters, lone surrogates and format characters such as U+202E. */
 export const EMAIL = /^[^@\s\p{Cc}\p{Cs}\p{Cf}]+@[^@\s\p{Cc}\p{Cs}\p{Cf}]+$/u
 
@@ -87,7 +114,7 @@ export const erasedKey = (id: string): Key => ['erased', id]
  * Creates a user. The id and the e-mail of a deleted user cannot be used again, of an erased one the id.
  * @param input.id default a UUIDv7
  * @throws ApiError 400 if the id or the e-mail is taken
- * @throws TypeError if the id has more than 200 characters, or for a budget that is none
+ * @throws TypeError for a field that does not exist or has a wrong value, such as an id of more than 200 characters
  */
 export async function createUser(kv: KV, input: Partial<UserFields> & { id?: string }, act: Act = {}): Promise<User> {
   const user = await newUser(kv, input, act)
@@ -105,11 +132,10 @@ export async function newUser(
   input: Partial<UserFields> & { id?: string },
   act: Act & Pick<Commit, 'check' | 'del'> = {},
 ): Promise<User | null> {
+  checkFields('createUser', input, inputFields)
   const { now = Date.now(), check = [], del = [] } = act
   const { id = uuidv7(now), budget, token_limit } = input
   const email = input.email?.normalize('NFC') ?? null
-  checkBudget(budget)
-  if (id.length > ID_LENGTH) throw new TypeError(`The id of a user has at most ${ID_LENGTH} characters`)
   const user: User = {
     id,
     email,
