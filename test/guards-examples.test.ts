@@ -87,7 +87,8 @@ it('threat 111: redact and moderation see the texts of a request in whatever fie
     })
   const guard = moderation(async (texts) => texts.some((text) => text.includes('harmful')))
   const { chat, upstream } = await echoing(guard)
-  for (const one of [texts({ tool: 'harmful', schema: '' }), texts({ tool: '', schema: 'harmful' })])
+  const unbroken = says(`harmful-${'a'.repeat(1_000)}`)
+  for (const one of [texts({ tool: 'harmful', schema: '' }), texts({ tool: '', schema: 'harmful' }), unbroken])
     expect(await errorOf(await chat(one))).toMatchObject({ code: 'content_filter' })
   expect([(await chat(texts({ tool: 'A', schema: 'B' }))).status, upstream.requests.length]).toEqual([200, 1])
 

@@ -1,12 +1,14 @@
-/** Pictures, sound and files, as base64: nothing that a model reads. */
-const media = /^(?:data:[\w/+.;=-]{1,100},)?[\w+/-]{1000,}={0,2}$/
+/** Where a request has pictures, sound and files, which are no texts. */
+const media = /^messages\.\d+\.content\.\d+\.(?:image_url\.url|input_audio\.data|file\.file_data)$/
 
 /** All texts within a value, with the names of its fields: a model reads those of a schema as well. */
-export function textsIn(value: unknown, texts = new Set<string>()): Set<string> {
+export function textsIn(value: unknown, place: string[] = [], texts = new Set<string>()): Set<string> {
   if (typeof value === 'string') {
-    if (!media.test(value)) texts.add(value)
-  } else if (Array.isArray(value)) for (const item of value) textsIn(item, texts)
-  else if (typeof value === 'object' && value !== null)
-    for (const [name, item] of Object.entries(value)) textsIn(item, texts.add(name))
+    if (!media.test(place.join('.'))) texts.add(value)
+  } else if (typeof value === 'object' && value !== null)
+    for (const [name, item] of Object.entries(value)) {
+      if (!Array.isArray(value)) texts.add(name)
+      textsIn(item, [...place, name], texts)
+    }
   return texts
 }

@@ -62,7 +62,7 @@ export const mutations = [
   },
   {
     name: 'forward-provider',
-    file: 'packages/providers/src/openai/chat.ts',
+    file: 'packages/providers/src/openai/request.ts',
     line: '    provider: undefined,\n',
     broken: '',
     test: 'packages/gateway/src/operations/chat.test.ts',

@@ -84,6 +84,14 @@ it('threat 115: tools of an MCP server whose arguments are no object are left ou
   expect(told).toEqual([['call_0', 'Done']])
 })
 
+it.each([
+  ['pages', []],
+  ['tools', Array.from({ length: 60 }, (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object' as const } }))],
+])('threat 115: an MCP server whose list of %s never ends is left', async (_, tools) => {
+  const client = { listTools: async () => ({ tools, nextCursor: 'more' }), callTool: async () => ({}) }
+  await expect(mcpTools(client)).rejects.toThrow('lists more than 1000 tools or 100 pages')
+})
+
 it('a tool that never ends is left when its time is over', async () => {
   let signal: AbortSignal | undefined
   const tool: Tool = {

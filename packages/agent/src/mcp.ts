@@ -18,18 +18,27 @@ interface Content {
   text?: string
 }
 
+/** Tools of one server at most: a model gets the definitions of all with each request. */
+const MOST_TOOLS = 1_000
+
+/** Pages of one list of tools at most. */
+const MOST_PAGES = 100
+
 /** Milliseconds that a timer takes at most: `seconds` of the tool limits a call, rather than the minute of the SDK. */
 const UNLIMITED_MS = 2 ** 31 - 1
 
 /**
  * The tools of an MCP server, as it lists them now, without those whose arguments are no object. Texts of results are told to the model; of other content, its type.
  * @param options.prefix begins the names, so that those of several servers differ; default none
- * @throws what the client throws
+ * @throws what the client throws, and an Error where the server lists more than a thousand tools or a hundred pages
  */
 export async function mcpTools(client: McpClient, { prefix = '' }: { prefix?: string } = {}): Promise<Tool[]> {
   const tools: Tool[] = []
-  for (let cursor: string | undefined; ;) {
+  let cursor: string | undefined
+  for (let pages = 1; ; pages++) {
     const page = await client.listTools(cursor === undefined ? {} : { cursor })
+    if (pages > MOST_PAGES || tools.length + page.tools.length > MOST_TOOLS)
+      throw new Error(`The MCP server lists more than ${MOST_TOOLS} tools or ${MOST_PAGES} pages of them`)
     for (const { name, description = '', inputSchema } of page.tools) {
       // What a server says is not checked by every client.
       if (inputSchema?.type !== 'object') continue

@@ -129,7 +129,7 @@ export const FAILED_HOURLY = { each: 100, all: 1_000 }
 export const HISTORY_MS = 1_000
 
 /** Milliseconds after which a stream of events ends, so that its reader must authenticate again when it reconnects, as `EventSource` does. */
-export const EVENTS_MS = 300_000
+export const EVENTS_MS = 60_000
 
 /** Milliseconds that a call of a guard may take. */
 export const GUARD_MS = 30_000

@@ -127,7 +127,7 @@ export interface GatewayOptions
   events?: RequestEvents
   /** The providers as the host has configured them, for `GET /admin/providers`: those of the router in its order, and what it leaves out. Default those of the router. */
   configured?: () => ConfiguredProvider[]
-  /** Routes beyond those of the specification, such as {@link conventionRoutes}; default none. */
+  /** More routes, such as {@link conventionRoutes}; default none. */
   routes?: ((parts: GatewayParts) => GatewayRoute[])[]
   /** The clock, in milliseconds; default `Date.now`. */
   now?: () => number
@@ -163,7 +163,7 @@ export interface Gateway extends Servable, Shells {
 }
 
 /**
- * The AI gateway: `/v1`, `/health` and `/` as handlers for any runtime.
+ * The AI gateway: `/v1`, `/health`, `/` and what administrators read below `/admin`, as handlers for any runtime.
  * @example
  * const gateway = createGateway({ router: createRouter({ providers: [openai({ apiKey })] }), kv: await memoryKV() })
  * Bun.serve({ fetch: (request) => gateway.fetch(request), idleTimeout: 0 })

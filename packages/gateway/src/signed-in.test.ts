@@ -274,9 +274,7 @@ describe('somebody', () => {
     const { ask, authenticate, kv, errors } = await setUp()
     authenticate.mockReturnValue({ userId: 'bob', via: 'custom', profile: { budget: { usd: -1 } } })
     expect((await ask()).status).toBe(500)
-    expect(errors).toEqual([
-      new TypeError('createUser: budget.usd: Invalid value: Expected >=0 but received -1'),
-    ])
+    expect(errors).toEqual([new TypeError('createUser: budget.usd: Invalid value: Expected >=0 but received -1')])
     expect(await getUser(kv, 'bob')).toBeNull()
   })
 })

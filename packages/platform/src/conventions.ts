@@ -301,7 +301,7 @@ export const USER_TURNS = 16
 export const REPLY_DRAIN_MS = 30_000
 
 /** Bytes of a JSON body. */
-export const BODY_LIMIT = 1024 * 1024
+export const PLATFORM_BODY_LIMIT = 1024 * 1024
 
 /** `info.version` of the OpenAPI document. */
 export const VERSION = '1.0.0'

@@ -16,7 +16,7 @@ import { callerOf, countingUnknown, requestCount } from './caller.js'
 import {
   API_RATE_LIMITS,
   BALANCE_POLICY,
-  BODY_LIMIT,
+  PLATFORM_BODY_LIMIT,
   BYTES_PER_GB,
   PLAN_LIMITS,
   REPLY_DRAIN_MS,
@@ -205,7 +205,15 @@ export interface Platform extends Servable, Shells {
  */
 export function createPlatform(options: PlatformOptions): Platform {
   checkOptions('createPlatform', options, optionNames)
-  const { kv, identity, gateway, baseUrl, trustedOrigins = [], now = Date.now, bodyLimit = BODY_LIMIT } = options
+  const {
+    kv,
+    identity,
+    gateway,
+    baseUrl,
+    trustedOrigins = [],
+    now = Date.now,
+    bodyLimit = PLATFORM_BODY_LIMIT,
+  } = options
   const friends = [...trustedOrigins, ...(options.cors?.origins ?? [])]
   const { teams = fixedTeams(), taskPolicy, responder } = options
   const { rateLimiter = memoryRateLimiter({ now }), userRateLimit = USER_RATE_LIMIT } = options

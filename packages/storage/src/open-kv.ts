@@ -86,6 +86,7 @@ async function lock(driver: Driver): Promise<(() => Promise<void>) | undefined> 
  * Opens a store on an unstorage `Storage` or driver. Keys are in memory, each group of commits is one item, and values that are not cached
  * are read from the storage. It serves one process. On a file driver, a second process is refused. On any other driver, the process that
  * opens the store last owns it, and all operations of the previous owner are rejected.
+ * `close()` leaves the storage open, as it is yours: `storage.dispose()` ends its connections, without which a process does not exit.
  * @throws StorageError if the driver is unsuitable, another process has the store open, or an item is missing or corrupt
  * @example const kv = await openKV(createStorage({ driver: redisDriver({ url }) }))
  */

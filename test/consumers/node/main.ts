@@ -1,4 +1,6 @@
 import { createServer } from 'node:http'
 import { gateway } from './gateway.js'
 
-createServer((request, response) => void gateway.node(request, response)).listen(process.env.PORT ?? 8787)
+createServer((request, response) => {
+  gateway.node(request, response, () => void response.end('My app'))
+}).listen(process.env.PORT ?? 8787)

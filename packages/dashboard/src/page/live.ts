@@ -46,7 +46,7 @@ export function followRequests(): () => void {
   connection.value = 'connecting'
   const run = async (): Promise<void> => {
     while (!leave.signal.aborted) {
-      // The stream ends after five minutes, to be authorised again.
+      // The stream ends after a minute, to be authorised again.
       await follow(leave.signal).catch(() => leave.signal.aborted || (connection.value = 'lost'))
       if (!leave.signal.aborted) await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS))
     }

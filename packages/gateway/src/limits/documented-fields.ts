@@ -1,6 +1,6 @@
 import type { Note } from '@turnpike/core'
 import { isObject } from '@turnpike/core/helpers'
-import { isLimited } from './admit.js'
+import { isLimited } from './budgets.js'
 import type { Caller, UserCaller } from '../caller.js'
 import type { UpstreamOptions } from '../upstream/upstream-request.js'
 

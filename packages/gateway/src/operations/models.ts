@@ -1,7 +1,7 @@
 import type { Router } from '@turnpike/core'
 import { Model, ModelList } from '@turnpike/core'
 import * as v from 'valibot'
-import { usableBy } from '../limits/admit.js'
+import { usableBy } from '../limits/allowed-models.js'
 import type { Caller } from '../caller.js'
 import { notFound } from '../errors.js'
 import { operation } from '../operation.js'

@@ -7,7 +7,7 @@ import { callJson, nameAt } from '../upstream/upstream.js'
 import type { Answer } from './answer.js'
 import { imageOf, reportOf } from './answer.js'
 import { toPath, traitsOf } from './models.js'
-import { missing } from './refusals.js'
+import { missing } from './missing-content.js'
 
 /** The nearest aspect ratio for each size, undefined for the model's own; the pixel sizes are Gemini's own. */
 const ratios: Record<NonNullable<ImageRequest['size']>, string | undefined> = {

@@ -8,7 +8,7 @@ import { toWav } from '../answers/wav.js'
 import type { Answer } from './answer.js'
 import { reportOf } from './answer.js'
 import { toPath } from './models.js'
-import { missing, requireEnd } from './refusals.js'
+import { missing, requireEnd } from './missing-content.js'
 
 /** The most similar Gemini voice for each of OpenAI's voices. Other names are passed through as Gemini's own. */
 const voices: Record<string, string> = {

@@ -7,7 +7,7 @@ import { callJson, nameAt } from '../upstream/upstream.js'
 import type { Answer } from './answer.js'
 import { reportOf } from './answer.js'
 import { toPath } from './models.js'
-import { missing, requireEnd } from './refusals.js'
+import { missing, requireEnd } from './missing-content.js'
 
 const read = new Set(['file', 'language', 'prompt', 'response_format'])
 

@@ -99,7 +99,7 @@ const Admin = section({
     matching(/^\S{16,}$/, 'at least 16 characters, without spaces'),
   ),
   key: setting(
-    'The first gateway key; default made, and printed once.',
+    'The first gateway key, `gw-` and at least 16 characters; default made, and printed once.',
     matching(new RegExp(`^${KEY_PREFIX}\\S{16,}$`), `"${KEY_PREFIX}" and at least 16 characters without spaces`),
   ),
   keyRateLimit: setting('Requests a minute of the first key.', integer(1, MOST_RATE), 6000),

@@ -1,50 +1,9 @@
-import type {
-  ApiError,
-  BalancePolicy,
-  BudgetOf,
-  EndUser,
-  KV,
-  LimitOf,
-  Router,
-  Target,
-  TokensOf,
-  UsageLedger,
-} from '@turnpike/core'
+import type { ApiError, BalancePolicy, BudgetOf, EndUser, KV, LimitOf, TokensOf, UsageLedger } from '@turnpike/core'
 import { endUserBudget, firstIdOf, keyBudget, tokenLimit, userBudget } from '@turnpike/core/internal'
-import type { Caller, UserCaller } from '../caller.js'
-import { hasLimits, hasUser } from '../caller.js'
+import type { UserCaller } from '../caller.js'
+import { hasLimits } from '../caller.js'
 import { forbidden } from '../errors.js'
 import type { TokenLimit } from './token-limits.js'
-
-/** The names of a model among those of a key. Ollama's tag `latest` is the same as none. */
-function namesOf(provider: string, model: string): string[] {
-  const plain = model.replace(/:latest$/, '')
-  const ids = [plain, `${plain}:latest`]
-  return [...ids, ...ids.map((id) => `${provider}/${id}`)]
-}
-
-/** Tells whether a caller may use a model: the key names it, or a group that has it. */
-export function usableBy(router: Router, caller: Caller): (provider: string, model: string) => boolean {
-  const models = hasUser(caller) ? caller.key?.models : undefined
-  if (!models) return () => true
-  const own = new Set(models)
-  const all = new Set(own)
-  for (const name of own) for (const member of router.members(name) ?? []) all.add(member)
-  return (provider, model) => namesOf(provider, model).some((name) => all.has(name))
-}
-
-/** Whether targets remain, and not only fallbacks, which are for what others have refused. @param all those that there were: fallbacks are last */
-export const isServed = (targets: Target[], all: Target[]): boolean =>
-  targets.length > 0 && (targets[0]!.fallback === undefined || all[0]!.fallback !== undefined)
-
-/** The targets that a caller may use. @throws ApiError 403 where there are none, or fallbacks only */
-export function allowedTargets(router: Router, caller: UserCaller, targets: Target[]): Target[] {
-  if (!caller.key?.models) return targets
-  const mayUse = usableBy(router, caller)
-  const allowed = targets.filter(({ provider, model }) => mayUse(provider.id, model))
-  if (!isServed(allowed, targets)) throw forbidden('This key may not be used for this model')
-  return allowed
-}
 
 /** Whether a caller has a limit on models or money. What is limited must not depend on fields that the gateway does not know. */
 export const isLimited = ({ key, user }: UserCaller, balancePolicy: BalancePolicy): boolean =>
