@@ -103,6 +103,14 @@ worldSuite(
       )
     })
 
+    it('threat 154: an e-mail that looks like, or becomes, that of another is of nobody', async () => {
+      const { email } = await world().call<{ email: string }>('createUser', {
+        email: `kim-${crypto.randomUUID()}@example.com`,
+      })
+      for (const other of [email.replace('k', '\u212a'), `<${email}>`, `"${email.split('@')[0]}"@example.com`])
+        expect(await signInBy(world(), issuer, newcomer({ email: other }).sub)).toMatchObject(failed('unverified'))
+    })
+
     it('refuses who is not invited, has no verified e-mail, or was deleted', async () => {
       const stranger = newcomer({ email: 'ada@elsewhere.example' })
       expect(await signInBy(world(), issuer, stranger.sub)).toMatchObject(failed('not-allowed'))

@@ -11,6 +11,8 @@ export interface ScriptedIssuer {
   asked: { path: string; body: string; authorization: string | undefined }[]
   /** Of the ID token, beside those that a good one has. */
   claims: { iss?: string; aud?: string | string[]; [name: string]: unknown }
+  /** More claims of the endpoint for them. */
+  userinfo: Record<string, unknown>
   /** Of the metadata, in place of the good ones. */
   metadata: Record<string, unknown>
   /** Answers in place of it. */
@@ -57,7 +59,8 @@ export async function scriptedIssuer(path = ''): Promise<ScriptedIssuer> {
         ...issuer.metadata,
       }
     if (at.endsWith('/keys')) return { keys: [jwk] }
-    if (at.endsWith('/claims')) return { sub: 'ada', email: 'claims@ai.example', email_verified: true }
+    if (at.endsWith('/claims'))
+      return { sub: 'ada', email: 'claims@ai.example', email_verified: true, ...issuer.userinfo }
     const { iss = url, aud = 'client', ...claims } = issuer.claims
     const token = new SignJWT({ iss, aud, sub: 'ada', ...claims })
       .setProtectedHeader({ alg: 'RS256', kid: '1' })
@@ -70,6 +73,7 @@ export async function scriptedIssuer(path = ''): Promise<ScriptedIssuer> {
     url,
     asked: [],
     claims: {},
+    userinfo: {},
     metadata: {},
     answer: undefined,
     isForging: false,

@@ -105,6 +105,16 @@ it.each([
   ['a@b\u2066', false],
   ['\ufeffa@b', false],
   ['a\u00ad@b', false],
+  ["o'hara+x.y@b", true],
+  ['\u212aim@b', false],
+  ['kim@\u212a', false],
+  ['a\u037e@b', false],
+  ['<a@b>', false],
+  ['<a@b', false],
+  ['"a"@b', false],
+  ['a(x)@b', false],
+  ['a,b@c', false],
+  ['a@[127.0.0.1]', false],
 ])('%j is an e-mail address: %s', (text, isOne) => expect(EMAIL.test(text)).toBe(isOne))
 
 describe('getUser', () => {

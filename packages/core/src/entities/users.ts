@@ -77,8 +77,15 @@ const inputFields: FieldSchemas<Partial<UserFields> & { id?: string }> = {
   token_limit: v.optional(perMinute),
 }
 
-/** A valid e-mail address: an @ between two strings without spaces, control characters, lone surrogates and format characters such as U+202E. */
-export const EMAIL = /^[^@\s\p{Cc}\p{Cs}\p{Cf}]+@[^@\s\p{Cc}\p{Cs}\p{Cf}]+$/u
+/**
+ * A part of an e-mail address: no spaces, control characters, lone surrogates and format characters such as U+202E; none of the characters by
+ * which one mailbox has many spellings (RFC 5322, specials); and none that becomes another by lower case or composition: U+212A a `k`, U+1FEF a
+ * backtick, U+037E a semicolon.
+ */
+const emailPart = String.raw`[^@\s\p{Cc}\p{Cs}\p{Cf}()<>[\]:;\\,"${'\u212A\u1FEF\u037E'}]+`
+
+/** A valid e-mail address. */
+export const EMAIL = new RegExp(`^${emailPart}@${emailPart}$`, 'u')
 
 /** A name of a user or a file, which may be empty: no control characters, and no half of a surrogate pair. */
 export const ONE_LINE = /^[^\p{Cc}\p{Cs}]*$/u

@@ -83,6 +83,16 @@ describe('an issuer', () => {
     await expect(finish()).rejects.toThrow()
   })
 
+  it('threat 134: an e-mail of one answer is not verified by another', async () => {
+    issuer.claims = { nonce: 'n', email_verified: true }
+    issuer.userinfo = { email_verified: false }
+    expect((await finish()).email).toBeUndefined()
+    // What is missing here is the role.
+    issuer.claims = { nonce: 'n', email: 'admin@ai.example' }
+    issuer.userinfo = { roles: ['admin'] }
+    expect(await finish({ roleClaim: 'roles' })).toMatchObject({ email: undefined, role: 'admin' })
+  })
+
   it('tells a cancelled sign-in', async () => {
     await expect(
       make().finish(new URLSearchParams({ error: 'access_denied', state: begun.state }), begun),

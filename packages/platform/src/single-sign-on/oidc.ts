@@ -102,16 +102,20 @@ export function oidc(options: OidcOptions & { id: string }): SignInProvider {
     return page
   }
 
-  /** The claims of the ID token and, where what is needed is not in it, of the endpoint for that. */
+  /**
+   * The claims of the ID token and, where what is needed is not in it, of the endpoint for that.
+   * @returns ofEmail those of the answer that the e-mail is from: no other can say that it is verified
+   */
   const claimsOf = async (
     server: OAuth.AuthorizationServer,
     tokens: OAuth.TokenEndpointResponse,
-  ): Promise<Claims & { sub: string }> => {
+  ): Promise<{ claims: Claims & { sub: string }; ofEmail: Claims }> => {
     const claims = oauth.getValidatedIdTokenClaims(tokens)!
     const isWhole = claims['email'] !== undefined && (roleClaim === undefined || hasClaim(claims, roleClaim))
-    if (isWhole || server.userinfo_endpoint === undefined) return claims
+    if (isWhole || server.userinfo_endpoint === undefined) return { claims, ofEmail: claims }
     const response = await oauth.userInfoRequest(server, client, tokens.access_token, http)
-    return { ...(await oauth.processUserInfoResponse(server, client, claims.sub, response)), ...claims }
+    const more = await oauth.processUserInfoResponse(server, client, claims.sub, response)
+    return { claims: { ...more, ...claims }, ofEmail: claims['email'] === undefined ? more : claims }
   }
 
   return {
@@ -161,13 +165,13 @@ export function oidc(options: OidcOptions & { id: string }): SignInProvider {
       const expected = { expectedNonce: nonce, requireIdToken: true }
       const tokens = await oauth.processAuthorizationCodeResponse(issued, client, response, expected)
       await oauth.validateApplicationLevelSignature(issued, response, { ...http, [oauth.jwksCache]: keys })
-      const claims = await claimsOf(issued, tokens)
+      const { claims, ofEmail } = await claimsOf(issued, tokens)
       const role: Role | undefined = roleClaim === undefined ? undefined : roleIn(claims, roleClaim, roles)
       const { id_token: idToken } = tokens
       return {
         issuer: issued.issuer,
         subject: claims.sub,
-        email: isEmailVerified(claims) ? emailOf(claims['email']) : undefined,
+        email: isEmailVerified(ofEmail) ? emailOf(ofEmail['email']) : undefined,
         firstName: textOf(claims['given_name']),
         lastName: textOf(claims['family_name']),
         role,
