@@ -1,6 +1,6 @@
 import type { Capability, ChatProvider, Model, OwnModel } from '@turnpike/core'
 import type { OptionNames } from '@turnpike/core/helpers'
-import { checkOptions, extend, unset } from '@turnpike/core/helpers'
+import { checkOptions, extend, parseUrl, unset } from '@turnpike/core/helpers'
 import { asCallersKnow } from './refusals/failures.js'
 import { checkHeaders, HEADER_VALUE } from './upstream/headers.js'
 import { idOf, ownModels } from './models/own-models.js'
@@ -103,7 +103,7 @@ export const listModels = (family: string, provider: string, catalogue: Record<s
 
 /** @returns the host of the address of an API @throws TypeError */
 export function checkAddress(family: string, baseURL: string): string {
-  const url = URL.canParse(baseURL) ? new URL(baseURL) : undefined
+  const url = parseUrl(baseURL)
   if (!url || !/^https?:$/.test(url.protocol))
     throw new TypeError(`${family}: the option "baseURL" must be a URL that begins with http:// or https://`)
   return url.hostname

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { ID_LENGTH, MAX_PAGE_SIZE, PAGE_SIZE } from '../conventions.js'
 import { uuidv7 } from '../helpers/ids.js'
+import { parseUrl } from '../helpers/parse-url.js'
 import { invalid, noSuchPage } from '../invalid.js'
 import type { Commit, Entry, Key, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
@@ -102,7 +103,8 @@ const composed = (email: string): string => email.toLowerCase().normalize('NFC')
 export function emailId(email: string): string {
   const text = composed(email)
   const [, name, domain] = /^(.*@)([\p{L}\p{M}\p{N}.-]*\P{ASCII}[\p{L}\p{M}\p{N}.-]*)$/u.exec(text) ?? []
-  return domain && URL.canParse(`http://${domain}`) ? name + new URL(`http://${domain}`).hostname : text
+  const url = domain && parseUrl(`http://${domain}`)
+  return url ? name + url.hostname : text
 }
 
 export const hasEmailLength = (email: string): boolean => emailId(email).length <= EMAIL_LENGTH

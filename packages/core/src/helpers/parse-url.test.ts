@@ -13,6 +13,11 @@ describe('parseUrl', () => {
     'data:image/png;base64,AAAA',
   ])('reads %j', (text) => expect(parseUrl(text)?.href).toBe(new URL(text).href))
 
+  it('reads a host with an umlaut, however often it was asked before', () => {
+    for (let i = 0; i < 20_000; i++) parseUrl(`https://a.example/${i}`)
+    expect(parseUrl('https://bücher.example')?.host).toBe('xn--bcher-kva.example')
+  })
+
   it.each(['', 'a.example', '/x', 'https://', 'https://[', `https://${'a'.repeat(1_001)}`])('refuses %j', (text) =>
     expect(parseUrl(text)).toBeUndefined(),
   )

@@ -1,3 +1,4 @@
+import { parseUrl } from '@turnpike/core/helpers'
 import { LINK_PAGE } from '../conventions.js'
 
 /** Where the links of messages lead. */
@@ -19,11 +20,12 @@ export function linkPage(
   hasMail: boolean,
 ): LinkPage {
   const address = page ?? `${(baseUrl ?? '').replace(/\/+$/, '')}${LINK_PAGE}`
-  if (hasMail && !URL.canParse(address))
+  const url = parseUrl(address)
+  if (hasMail && !url)
     throw new TypeError('createPlatform: the option "mail" needs "baseUrl", which links in messages begin with')
   return {
     address,
-    place: URL.canParse(address) ? new URL(address).host : '',
+    place: url?.host ?? '',
     urlOf: (token) => `${address}#/link?token=${token}`,
   }
 }

@@ -1,3 +1,4 @@
+import { parseUrl } from '@turnpike/core/helpers'
 import * as v from 'valibot'
 import { RETURN_LENGTH } from '../conventions.js'
 import { operation } from '../operation.js'
@@ -10,7 +11,7 @@ const Provider = v.object({ provider: v.pipe(v.string(), v.maxLength(40)) })
 const ORIGIN = 'https://turnpike.invalid'
 /** Whether browsers read a text as a path of the own origin: they take `//`, `/\` and what has line breaks for others. */
 const isLocalPath = (text: string): boolean =>
-  /^\/[^\\\p{Cc}]*$/u.test(text) && URL.canParse(text, ORIGIN) && new URL(text, ORIGIN).origin === ORIGIN
+  /^\/[^\\\p{Cc}]*$/u.test(text) && parseUrl(text, ORIGIN)?.origin === ORIGIN
 
 /** POST /api/auth/providers/{provider} */
 export const providerBegin = (sso: SingleSignOnOperations, checkSite: CheckSite) =>

@@ -1,4 +1,5 @@
 /** Settings of messages to people. @module */
+import { parseUrl } from '@turnpike/core/helpers'
 import type { Mailer } from '@turnpike/platform'
 import * as v from 'valibot'
 import { matching, section, setting } from './values.js'
@@ -6,7 +7,7 @@ import { matching, section, setting } from './values.js'
 const expected = 'smtps://USER:PASSWORD@HOST or smtp://…, with special characters of the password as %40'
 const SmtpUrl = v.pipe(
   matching(/^smtps?:\/\/[^/]/, expected),
-  v.check((url) => URL.canParse(url), expected),
+  v.check((url) => parseUrl(url) !== undefined, expected),
 )
 
 const Smtp = section({

@@ -2,6 +2,7 @@
  * Kinds of values. Each takes its text as well, so that a variable of the environment, or `${NAME}` in a file, can give it. The message of a schema
  * is what is expected, to be read after "must be". @module
  */
+import { parseUrl } from '@turnpike/core/helpers'
 import * as v from 'valibot'
 import { nearest } from './nearest.js'
 
@@ -90,7 +91,7 @@ export const text = (expected = 'a text') => v.pipe(v.string(expected), v.nonEmp
 
 export const matching = (form: RegExp, expected: string) => v.pipe(v.string(expected), v.regex(form, expected))
 
-const isUrl = (value: string): boolean => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+const isUrl = (value: string): boolean => /^https?:$/.test(parseUrl(value)?.protocol ?? '')
 
 /** An address without a slash at its end. */
 export const url = () => {
@@ -121,7 +122,7 @@ export const list = (expected: string, accepts: (item: string) => boolean = (ite
 
 /** Origins of pages. */
 export const origins = () =>
-  list('origins, such as https://app.example', (origin) => URL.canParse(origin) && new URL(origin).origin === origin)
+  list('origins, such as https://app.example', (origin) => parseUrl(origin)?.origin === origin)
 
 /** One of two forms of a value, so that what is wrong is told of the form that it has. A JSON Schema, which has no value to look at, has both. */
 export const either = <const One extends v.GenericSchema, const Other extends v.GenericSchema>(
