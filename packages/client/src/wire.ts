@@ -25,8 +25,9 @@ export async function bodyOf(response: Response): Promise<unknown> {
 
 /** The `after` of the page that a list's `Link` leads to. */
 export function nextOf({ headers }: Response): string | undefined {
-  const query = /<[^>]*\?([^>]*)>; *rel="next"/.exec(headers.get('link') ?? '')?.[1]
-  return new URLSearchParams(query).get('after') ?? undefined
+  const links = (headers.get('link') ?? '').split(',')
+  const next = links.map((link) => /^ *<([^<>]*)>; *rel="next"$/.exec(link)?.[1]).find((url) => url !== undefined)
+  return new URLSearchParams(next?.slice(next.indexOf('?'))).get('after') ?? undefined
 }
 
 /** The data of an event. @throws PlatformError for an error event and for what is no JSON */
