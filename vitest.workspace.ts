@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defaultServerConditions } from 'vite'
 import { configDefaults, defineConfig } from 'vitest/config'
@@ -7,15 +6,11 @@ import { configDefaults, defineConfig } from 'vitest/config'
 // Node does not know `module`, and what it leads to in @opentelemetry/api is for bundlers only.
 const conditions = ['@turnpike/source', ...defaultServerConditions.filter((condition) => condition !== 'module')]
 const contractHooks = fileURLToPath(new URL('test/support/contract-hooks.ts', import.meta.url))
-const units = readdirSync('packages').map((name) => ({
+/** Tests beside the sources of all packages, which share what they import; those of the gateway also hold its answers against the document. */
+const units = (name: string, include: string[], more: { exclude?: string[]; setupFiles?: string[] }) => ({
   extends: true as const,
-  test: {
-    name,
-    root: `packages/${name}`,
-    include: ['src/**/*.test.ts'],
-    setupFiles: name === 'gateway' ? [contractHooks] : [],
-  },
-}))
+  test: { name, root: 'packages', include, ...more },
+})
 
 /** What takes long in a browser. */
 const pages = ['pages/**/*.test.ts']
@@ -52,7 +47,8 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: ['default', './test/support/skipped-tests.ts'],
     projects: [
-      ...units,
+      units('units', ['*/src/**/*.test.ts'], { exclude: [...configDefaults.exclude, 'gateway/**'] }),
+      units('gateway', ['gateway/src/**/*.test.ts'], { setupFiles: [contractHooks] }),
       across('e2e', ['**/*.test.ts'], [...long, ...pages]),
       across('long', long),
       across('long-pages', pages),
