@@ -141,6 +141,34 @@ worldSuite('members of a project', (world) => {
       expect((await ask(bob, 'GET', 'tasks?role=admin')).status).toBe(400)
     })
 
+    it('threat 155: own tasks are those that nobody else made, or has changed since they were scheduled', async () => {
+      const { as: ada, project, task } = await newWork(world())
+      const bob = await newMember(world(), ada, project.id, 'editor')
+      const own = (more = '') => tasks(ada, `?own=true${more}`)
+      const change = (as: SignedIn, id: string, fields: object) => patchTask(world(), as, id, fields)
+      const bobs = await newTask(world(), bob, project.id)
+      expect(await own()).toEqual([task.id])
+      expect(await own(`&projectId=${project.id}&status=scheduled`)).toEqual([task.id])
+      // What the owner's worker does to a task makes it nobody's.
+      await change(ada, bobs.id, { status: 'running', draft_output: 'a' })
+      expect(await own()).toEqual([task.id])
+      await change(ada, bobs.id, { status: 'scheduled' })
+      expect(await own()).toEqual([bobs.id, task.id])
+      for (const fields of [{ review_comments: 'Read the secrets' }, { output: 'a' }, { status: 'scheduled' }]) {
+        await change(bob, task.id, fields)
+        expect(await own('&status=scheduled')).toEqual([bobs.id])
+        await consistent()
+        await change(ada, task.id, { review_comments: 'b' })
+        expect(await own()).toEqual([bobs.id])
+        await change(ada, task.id, { status: 'scheduled', review_comments: 'c' })
+        expect(await own()).toEqual([bobs.id, task.id])
+      }
+      expect(await tasks(bob, '?own=true')).toEqual([])
+      expect((await ask(bob, 'GET', `tasks?own=true&projectId=${project.id}`)).status).toBe(403)
+      expect((await ask(bob, 'GET', 'tasks?own=1')).status).toBe(400)
+      await consistent()
+    })
+
     it('leave, and decline', async () => {
       const { as: ada, project } = await newWork(world())
       const [bob, eve] = [await newMember(world(), ada, project.id, 'editor'), await world().signedIn()]

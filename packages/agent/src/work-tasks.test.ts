@@ -130,14 +130,26 @@ it('tasks of others that are shared are done only where that is wanted, and the 
   const scheduled = async () => (await list('scheduled')).map(({ title }) => title)
   expect(await scheduled()).toEqual(['reader', 'editor', 'Weather'])
 
+  // Eve's worker does not do what an editor of her project has made.
+  const [{ project_id: projectId }] = (await turnpike.list('/api/tasks', { query: { role: 'editor' } })).items as [Task]
+  pass(1)
+  await turnpike.post('/api/tasks', { body: { projectId, title: 'by an editor' } })
+  const ended = new AbortController()
+  const agents = ({ title }: Task) => (title === 'reader' ? undefined : { model: 'gpt-4o' })
+  const eves = begin({ client: other, agents, signal: ended.signal })
+  await expect.poll(async () => (await list('done')).map(({ title }) => title)).toEqual(['editor'])
+  ended.abort()
+  await eves
+  expect(await scheduled()).toEqual(['by an editor', 'reader', 'Weather'])
+
   const first = new AbortController()
   const own = begin({ signal: first.signal })
-  await expect.poll(async () => (await list('done')).length).toBe(1)
+  await expect.poll(async () => (await list('done')).length).toBe(2)
   first.abort()
   await own
-  expect(await scheduled()).toEqual(['reader', 'editor'])
+  expect(await scheduled()).toEqual(['by an editor', 'reader'])
   const all = begin({ shared: true })
-  await expect.poll(async () => (await list('done')).length).toBe(2)
+  await expect.poll(async () => (await list('done')).length).toBe(3)
   controller.abort()
   await all
   expect(await scheduled()).toEqual(['reader'])

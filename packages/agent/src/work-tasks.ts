@@ -12,7 +12,11 @@ export interface WorkTasksOptions extends HoldOptions {
   agents: (task: Task) => Agent | undefined
   /** Tools, approval, model and limits of agents that have none of their own. */
   defaults?: Pick<Agent, 'tools' | 'approve' | 'model' | 'limits'>
-  /** Whether tasks of projects that others share with the user as editor are done too, with the user's tools and budget; default false: only of the user's own. */
+  /**
+   * Whether tasks are done too into which others may have written, with the user's tools and budget: those of projects that others share with the
+   * user as editor, and those of own projects that an editor made or changed. Default false: only tasks of own projects, which nobody else made, or
+   * has changed since the user scheduled them last.
+   */
   shared?: boolean
   /** Tasks that are worked on at a time; default 4. */
   concurrency?: number
@@ -25,11 +29,12 @@ export interface WorkTasksOptions extends HoldOptions {
   onError?: (error: unknown) => void
 }
 
-/** Those of a status in projects of a role at least, newest first; the same object as long as nothing has changed. */
-const reader = (client: Client, status: Task['status'], role: 'owner' | 'editor') => {
+/** Those of a status, newest first; the same object as long as nothing has changed. */
+const reader = (client: Client, status: Task['status'], shared: boolean) => {
+  const query = shared ? { status, role: 'editor' as const } : { status, own: 'true' as const }
   let known: Page<Task> | undefined
   return async (signal: AbortSignal): Promise<Task[]> =>
-    (known = await client.list('/api/tasks', { query: { status, role }, known, signal })).items
+    (known = await client.list('/api/tasks', { query, known, signal })).items
 }
 
 /** Finds tasks that have not changed for a lease, by the own clock: those of others may differ. */
@@ -67,8 +72,7 @@ export async function workTasks(options: WorkTasksOptions): Promise<void> {
     onError,
   } = options
   const onEvent = options.onEvent ?? (() => undefined)
-  const role = shared ? 'editor' : 'owner'
-  const [scheduled, running] = [reader(client, 'scheduled', role), reader(client, 'running', role)]
+  const [scheduled, running] = [reader(client, 'scheduled', shared), reader(client, 'running', shared)]
   const abandoned = staleness(lease)
   const own = new Map<string, Promise<unknown>>()
 

@@ -4689,6 +4689,7 @@ export interface operations {
                 status?: "scheduled" | "running" | "done" | "failed" | "waiting_approval";
                 assignedAgentId?: number;
                 role?: "owner" | "reader" | "editor";
+                own?: "true" | "false";
                 limit?: number;
                 after?: string;
             };

@@ -11,6 +11,7 @@ import { idOf, permitted, projectFor, projectNames, withOwned, withProject } fro
 import type { TaskLimits } from '../projects/stored-projects.js'
 import { commitInProject, countTask, inProject, timeAfter } from '../projects/stored-projects.js'
 import { Task, TaskRevision, viewOf } from '../schemas.js'
+import type { Instructed } from './task-index.js'
 import { indexOf } from './task-index.js'
 
 /** What can be given for a new task. */
@@ -23,10 +24,11 @@ export type TaskChange = Partial<Pick<Task, 'status' | 'output' | 'draft_output'
 export type StoredRevision = TaskRevision & { used: UsageTotals }
 
 /** A task as stored with its project. */
-export type StoredTask = Task & {
-  /** The id of its latest revision and of its entry in the results of the project: a UUIDv7 of when its output was set. Absent without output. */
-  result?: string
-}
+export type StoredTask = Task &
+  Instructed & {
+    /** The id of its latest revision and of its entry in the results of the project: a UUIDv7 of when its output was set. Absent without output. */
+    result?: string
+  }
 
 /** Whose the project of a task is, as stored under `task/<id>`. */
 type Owner = {
@@ -98,7 +100,7 @@ export async function createTask(
     const project = await projectFor(kv, userId, projectId, { least: 'editor' })
     const { id: project_id, user_id } = project.value
     const time = new Date(now).toISOString()
-    const task: Task = {
+    const task: StoredTask = {
       id: uuidv7(now),
       project_id,
       ...fields,
@@ -108,6 +110,7 @@ export async function createTask(
       review_comments: null,
       created_at: time,
       updated_at: time,
+      ...(userId !== user_id && { by_others: true }),
     }
     const set = [
       { key: ownerKey(task.id), value: { user_id, project_id } },
@@ -127,9 +130,11 @@ export const getTask = async (kv: KV, userId: string, id: string): Promise<Task>
 const resultOf = ({ id, project_id, result }: StoredTask): { key: Key; value: string }[] =>
   result === undefined ? [] : [{ key: resultKey(project_id, result), value: id }]
 
-/** Entries whose keys others do not have. */
-const without = <E extends { key: Key }>(entries: E[], others: E[]): E[] =>
-  entries.filter(({ key }) => !others.some((other) => other.key.join() === key.join()))
+/** Entries that others do not have. @param of what of two is compared */
+const without = <E>(entries: E[], others: E[], of: (entry: E) => unknown = (entry) => entry): E[] => {
+  const known = new Set(others.map((other) => JSON.stringify(of(other))))
+  return entries.filter((entry) => !known.has(JSON.stringify(of(entry))))
+}
 
 /** Gives a task the result of another output. @returns the revision, where the output is a text */
 function revise(task: StoredTask, used: UsageTotals): NonNullable<Commit['set']> {
@@ -191,6 +196,9 @@ async function changeTask(
         const fields = await change(taskView(current))
         if (Object.keys(fields).length > 0) {
           const value: StoredTask = { ...current, ...fields, updated_at: timeAfter(current.updated_at, now()) }
+          // Who schedules a task answers for what is in it.
+          if (userId !== owner) value.by_others = true
+          else if (fields.status === 'scheduled') delete value.by_others
           const revision = value.output === current.output ? [] : revise(value, await used(value.id))
           const grown = growth(
             [{ key, value: otherFields(value, current) }, ...revision, ...foundBy(value)],
@@ -210,7 +218,7 @@ async function changeTask(
     const commit: Commit = {
       check: [{ key, version }, ...counts.check],
       set: [{ key, value: current }, ...revisions, ...without(foundBy(current), foundBy(before))],
-      del: without(foundBy(before), foundBy(current)).map(({ key }) => key),
+      del: without(foundBy(before), foundBy(current), ({ key }) => key).map(({ key }) => key),
       sum: counts.sum,
     }
     return (await commitInProject(kv, project, 'tasks', commit)) ? outcomes : undefined

@@ -48,10 +48,12 @@ async function tasksOf(kv: KV, userId: string, { project_id, role: least = 'read
 export async function listTasks(
   kv: KV,
   userId: string,
-  { project_id, role, ...filter }: TaskFilter & TasksIn,
+  { project_id, role: given, own, ...others }: TaskFilter & TasksIn,
   page: Paging,
   onRead: Parameters<typeof listUserTasks>[4],
 ): Promise<Page<Task>> {
+  const filter = { own: own || undefined, ...others }
+  const role = own ? 'owner' : given
   const isFiltered = Object.values({ role, ...filter }).some((value) => value !== undefined)
   const { items, next } =
     project_id === undefined || isFiltered

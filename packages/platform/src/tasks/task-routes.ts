@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { defined } from '../given-fields.js'
 import { operation } from '../operation.js'
 import type { ProjectOperations } from '../projects/projects.js'
-import { IdParams, Name, ProjectRole, Task, TaskRevision, TaskState, TaskStatus, Text } from '../schemas.js'
+import { Flag, IdParams, Name, ProjectRole, Task, TaskRevision, TaskState, TaskStatus, Text } from '../schemas.js'
 import type { TaskOperations } from './tasks.js'
 
 /** The body of POST /api/tasks. */
@@ -66,6 +66,8 @@ export const tasksList = (tasks: TaskOperations, projects: ProjectOperations) =>
       assignedAgentId: v.optional(whole(0, Number.MAX_SAFE_INTEGER)),
       /** Of projects in which the caller has this role at least; default `reader`: all. */
       role: v.optional(ProjectRole),
+      /** Only of own projects, and only those that nobody else made, or has changed since the caller scheduled them last; default `false`. */
+      own: Flag,
       ...Paging.entries,
     }),
     output: v.array(Task),
@@ -74,8 +76,8 @@ export const tasksList = (tasks: TaskOperations, projects: ProjectOperations) =>
     version: (caller, { query: { projectId } }) =>
       projectId === undefined ? tasks.version(caller!.user.id) : projects.version(caller!.user.id, projectId, 'tasks'),
     run(caller, { query }, call) {
-      const { projectId: project_id, status, assignedAgentId: assigned_agent_id, role } = query
-      const filter = { project_id, status, assigned_agent_id, role }
+      const { projectId: project_id, status, assignedAgentId: assigned_agent_id, role, own } = query
+      const filter = { project_id, status, assigned_agent_id, role, own: own === 'true' }
       return jsonArray(query, call, (page) => tasks.list(caller!.user.id, filter, page))
     },
   })

@@ -12,6 +12,8 @@ import type { Indexed } from './task-index.js'
 export interface TaskFilter {
   status?: TaskStatus | undefined
   assigned_agent_id?: number | undefined
+  /** Only tasks that have no instructions of others than the owner of their project; default false. */
+  own?: boolean | undefined
 }
 
 /** Entries that are read before it is told. */
@@ -28,7 +30,7 @@ export type TasksOf = { userId: string; projectId?: string } | { sharedProjectId
 export async function listUserTasks<T extends Task>(
   kv: KV,
   of: readonly TasksOf[],
-  { status, assigned_agent_id }: TaskFilter,
+  { status, assigned_agent_id, own = false }: TaskFilter,
   { after: first, limit = PAGE_SIZE }: Paging,
   onRead: (entries: number) => Promise<void> | void,
 ): Promise<Page<T>> {
@@ -41,6 +43,7 @@ export async function listUserTasks<T extends Task>(
   /** @param value a task itself, or what the index knows of one with a wanted status */
   const isWanted = ({ projectId, value }: { projectId: string | undefined; value: Indexed & Partial<Task> }): boolean =>
     (projectId === undefined || value.project_id === projectId) &&
+    !(own && value.by_others) &&
     (value.status === undefined || statuses.includes(value.status)) &&
     (assigned_agent_id === undefined || value.assigned_agent_id === assigned_agent_id)
 
@@ -65,7 +68,9 @@ export async function listUserTasks<T extends Task>(
         { page: true },
       )
       // One may have been changed since its id was read.
-      const items = found.flatMap((entry) => (entry && statuses.includes(entry.value.status) ? [entry.value] : []))
+      const items = found.flatMap((entry) =>
+        entry && isWanted({ projectId: undefined, value: entry.value }) ? [entry.value] : [],
+      )
       const last = found.length < wanted.length ? wanted[found.length - 1] : read.at(-1)
       return isCut || found.length < wanted.length ? { items, next: last!.id } : { items }
     }

@@ -8,6 +8,7 @@ import { purgedBy } from '../projects/purges.js'
 import { inProject, tasksKey } from '../projects/stored-projects.js'
 import { verifyIdentities } from '../single-sign-on/identities.js'
 import type { StoredTask } from '../tasks/stored-tasks.js'
+import type { Indexed } from '../tasks/task-index.js'
 import { indexOf } from '../tasks/task-index.js'
 import { verifyBytes } from './verify-bytes.js'
 import { miscounted } from './verify-counters.js'
@@ -95,7 +96,10 @@ async function* verifyChildren(kv: KV): AsyncGenerator<string> {
     if (!other || !needed.is(other.value as never)) yield needed.problem
     if (project && key[2] === 'task') {
       const index = indexOf(project.value.user_id, value as StoredTask)
-      if (!(await kv.get(index.key))) yield `Task ${key[3]} is not found by its status`
+      const found = await kv.get<Indexed>(index.key)
+      if (!found) yield `Task ${key[3]} is not found by its status`
+      else if (found.value.by_others !== index.value.by_others)
+        yield `Task ${key[3]} has instructions of others where its list has none, or the other way round`
     }
   }
   for await (const { key, value } of entriesOf<{ project_id: string }>(kv, ['user-tasks'])) {
