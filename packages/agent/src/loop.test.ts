@@ -84,6 +84,25 @@ it('threat 115: tools of an MCP server whose arguments are no object are left ou
   expect(told).toEqual([['call_0', 'Done']])
 })
 
+it('threat 115: tools of an MCP server that no provider takes are left out', async () => {
+  let deep: object = { type: 'string' }
+  for (let i = 0; i < 20; i++) deep = { type: 'object', properties: { a: deep } }
+  const object = { type: 'object' }
+  const wrong = [
+    { name: 'a b', inputSchema: object },
+    { inputSchema: object },
+    { name: 'a'.repeat(63), inputSchema: object },
+    { name: 't1', inputSchema: object, description: {} },
+    { name: 't2', inputSchema: object, description: 'd'.repeat(70_000) },
+    { name: 't3', inputSchema: { ...object, properties: 5 } },
+    { name: 't4', inputSchema: { ...object, required: 'a' } },
+    { name: 't5', inputSchema: deep },
+  ]
+  const right = { name: 'a'.repeat(62), inputSchema: { ...object, title: '{"['.repeat(50) } }
+  const client = { listTools: async () => ({ tools: [...wrong, right] as never[] }), callTool: async () => ({}) }
+  expect((await mcpTools(client, { prefix: 'm_' })).map(({ name }) => name)).toEqual([`m_${right.name}`])
+})
+
 it.each([
   ['pages', []],
   ['tools', Array.from({ length: 60 }, (_, i) => ({ name: `t${i}`, inputSchema: { type: 'object' as const } }))],

@@ -24,11 +24,33 @@ const MOST_TOOLS = 1_000
 /** Pages of one list of tools at most. */
 const MOST_PAGES = 100
 
+/** Characters that the definition of a tool may have, as JSON. */
+const DEFINITION_LENGTH = 64 * 1024
+
+/** Objects and lists within each other that a definition may have: gateways and providers refuse deeper requests. */
+const DEFINITION_DEPTH = 32
+
+/** Whether a request with a tool is one that providers take: otherwise one tool of a server would end every run. */
+function isUsable(name: string | undefined, description: unknown, schema: JsonSchema | undefined): boolean {
+  if (!name || !/^[\w-]{1,64}$/.test(name) || typeof description !== 'string' || schema?.type !== 'object') return false
+  const { properties = {}, required = [] } = schema
+  if (typeof properties !== 'object' || !Array.isArray(required)) return false
+  const text = JSON.stringify({ description, schema })
+  if (text.length > DEFINITION_LENGTH) return false
+  let depth = 0
+  for (const c of text.replaceAll(/"(?:[^"\\]|\\.)*"|[^{}[\]]/g, '')) {
+    depth += c === '{' || c === '[' ? 1 : -1
+    if (depth > DEFINITION_DEPTH) return false
+  }
+  return true
+}
+
 /** Milliseconds that a timer takes at most: `seconds` of the tool limits a call, rather than the minute of the SDK. */
 const UNLIMITED_MS = 2 ** 31 - 1
 
 /**
- * The tools of an MCP server, as it lists them now, without those whose arguments are no object. Texts of results are told to the model; of other content, its type.
+ * The tools of an MCP server, as it lists them now, without those that providers do not take: whose arguments are no object, whose name with the prefix is
+ * none of a {@link Tool}, or whose definition is longer than 64 Ki characters or deeper than 32 levels. Texts of results are told to the model; of other content, its type.
  * @param options.prefix begins the names, so that those of several servers differ; default none
  * @throws what the client throws, and an Error where the server lists more than a thousand tools or a hundred pages
  */
@@ -41,7 +63,7 @@ export async function mcpTools(client: McpClient, { prefix = '' }: { prefix?: st
       throw new Error(`The MCP server lists more than ${MOST_TOOLS} tools or ${MOST_PAGES} pages of them`)
     for (const { name, description = '', inputSchema } of page.tools) {
       // What a server says is not checked by every client.
-      if (inputSchema?.type !== 'object') continue
+      if (!isUsable(name && prefix + name, description, inputSchema)) continue
       // It is JSON, and no schema that could check anything.
       const { '~standard': _, ...parameters } = inputSchema
       tools.push({
