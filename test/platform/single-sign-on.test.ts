@@ -141,7 +141,7 @@ worldSuite(
       expect(await world().call('verify')).toEqual([])
     })
 
-    it('uses up an invitation, with its role and credits', async () => {
+    it('threat 156: uses up an invitation, with its role and credits, where the e-mail is that of the link', async () => {
       const admin = await world().signedIn('admin')
       const invite = (email: string) =>
         world().ask<{ id: string; url: string }>('POST', '/api/invitations', {
@@ -156,15 +156,19 @@ worldSuite(
       expect(balance.body).toMatchObject({ credit_coins: 70 })
       const open = await world().ask<{ email: string }[]>('GET', '/api/invitations', { as: admin })
       expect(open.body.map((one) => one.email)).not.toContain(email)
-      // Who has opened the link has the e-mail of it, whatever the issuer says.
+      // Who has opened the link has the e-mail of it, where the issuer knows none.
+      const invited = `work-${people}@elsewhere.example`
       const other = newcomer({ email: `private-${people}@elsewhere.example`, email_verified: false })
-      const { id } = (await invite(`work-${people}@elsewhere.example`)).body
+      const { id } = (await invite(invited)).body
       const hash = await world().call<{ link: string }>('get', 'invitation', id)
       expect(hash.link).toMatch(/^[0-9a-f]{64}$/)
-      const token = await world().call<string>('invitationToken', `work-${people}@elsewhere.example`)
+      const token = await world().call<string>('invitationToken', invited)
+      // A link that was given to somebody else makes no account that two can open.
+      const victim = newcomer({ email: `victim-${people}@elsewhere.example` })
+      expect(await signInBy(world(), issuer, victim.sub, { token })).toMatchObject(failed('other-email'))
       const joined = await signInBy(world(), issuer, other.sub, { token })
       expect((await accountOf(world(), joined.session)).body).toMatchObject({
-        email: `work-${people}@elsewhere.example`,
+        email: invited,
         role: 'developer',
       })
       // It works once.

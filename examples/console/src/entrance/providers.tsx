@@ -63,6 +63,8 @@ const problems: Record<string, string> = {
     'The identity provider cannot be reached, or what it answered is not right. Try again, or ask an administrator.',
   unverified:
     'The identity provider has not told an e-mail that it has verified, so nobody can tell whose account this is.',
+  'other-email':
+    'The link that you have opened is for another e-mail than the one that the identity provider knows of you. Use the account there that has it.',
   'not-allowed': 'You are known there, but have no account here. Ask an administrator to invite you.',
 }
 

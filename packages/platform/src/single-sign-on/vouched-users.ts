@@ -1,7 +1,7 @@
 import type { Entry, User } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import { uuidv7 } from '@turnpike/core/helpers'
-import { audit, UserName, userEntry, userIdOf } from '@turnpike/core/internal'
+import { audit, emailId, UserName, userEntry, userIdOf } from '@turnpike/core/internal'
 import * as v from 'valibot'
 import type { NewUser } from '../accounts/new-account.js'
 import { makeAccount } from '../accounts/new-account.js'
@@ -16,7 +16,7 @@ import { findIdentity, hasIdentityOf, linking } from './identities.js'
 import type { SignInProvider, Vouched } from './provider.js'
 
 /** Why a sign-in at a provider has failed, as pages are told. */
-export const SIGN_IN_PROBLEMS = ['cancelled', 'over', 'provider', 'unverified', 'not-allowed'] as const
+export const SIGN_IN_PROBLEMS = ['cancelled', 'over', 'provider', 'unverified', 'other-email', 'not-allowed'] as const
 /** One of {@link SIGN_IN_PROBLEMS}. */
 export type SignInProblem = (typeof SIGN_IN_PROBLEMS)[number]
 
@@ -53,6 +53,9 @@ export function vouchedUsers({ kv, signUp, now }: Parts, { update }: Pick<UserOp
         link.value.kind === 'invitation' ? await openInvitation(kv, link.value.invitation_id, now()) : null
       const isGood =
         link.value.kind === 'invitation' ? invitation && signUp.mode !== 'closed' : mayAlways(link.value.email)
+      // Else a link could be given to somebody else, and their account be opened by its e-mail.
+      const isOther = email !== undefined && emailId(email) !== emailId(link.value.email)
+      if (isGood && isOther) throw new SignInRefused('other-email')
       if (isGood) return { email: link.value.email, link, invitation }
     }
     if (email === undefined) throw new SignInRefused('unverified')
