@@ -20,7 +20,7 @@ const pages = [
   ...readmesIn('examples'),
   'test/bench/README.md',
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
+    .filter((name) => name.endsWith('.md') && !name.startsWith('reference'))
     .map((name) => `docs/${name}`),
 ]
 

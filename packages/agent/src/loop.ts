@@ -66,6 +66,7 @@ const unusable: Record<string, string> = {
  * errors of tools are told to the model.
  * @returns the text of the last answer
  * @throws AgentError when a limit is reached, two tools have one name or the answer is no result; PlatformError; the reason of the signal; what `before` throws
+ * @example const text = await runLoop({ client, model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] })
  */
 export async function runLoop(options: LoopOptions): Promise<string> {
   const { client, model, messages, name = 'Agent', tools = [], approve = 'never', headers = {}, before } = options

@@ -53,6 +53,7 @@ const UNLIMITED_MS = 2 ** 31 - 1
  * none of a {@link Tool}, or whose definition is longer than 64 Ki characters or deeper than 32 levels. Texts of results are told to the model; of other content, its type.
  * @param options.prefix begins the names, so that those of several servers differ; default none
  * @throws what the client throws, and an Error where the server lists more than a thousand tools or a hundred pages
+ * @example const tools = await mcpTools(mcpClient, { prefix: 'files_' })
  */
 export async function mcpTools(client: McpClient, { prefix = '' }: { prefix?: string } = {}): Promise<Tool[]> {
   const tools: Tool[] = []

@@ -61,6 +61,7 @@ const DOLLARS = 1
  * its output.
  * @returns how it ended; `taken` at once where the task is not as it was read
  * @throws PlatformError and errors of the network where it could not be claimed
+ * @example const { status } = await runTask({ client, task, model: 'gpt-4o-mini' })
  */
 export async function runTask({ task, onEvent, ...options }: RunTaskOptions): Promise<Outcome> {
   const { client, lease = LEASE_S } = options

@@ -58,6 +58,7 @@ function staleness(lease: number) {
  * workers can do so: each task is of one of them.
  * @returns when the signal has aborted and all tasks are given back
  * @throws PlatformError where the platform refuses the token (401, 403), once the tasks that are worked on have ended
+ * @example await workTasks({ client, agents: () => ({ model: 'gpt-4o-mini' }), signal: controller.signal })
  */
 export async function workTasks(options: WorkTasksOptions): Promise<void> {
   const {

@@ -41,7 +41,10 @@ export function errorIn(response: Response, body: unknown): PlatformError | unde
   return new PlatformError(response, { message, details: error, ...(code !== undefined && { code }) })
 }
 
-/** The error that an answer of the platform or the gateway is, for whoever sends requests without the client. */
+/**
+ * The error that an answer of the platform or the gateway is, for whoever sends requests without the client.
+ * @example if (!response.ok) throw await errorOf(response)
+ */
 export async function errorOf(response: Response): Promise<PlatformError> {
   const body: unknown = await response.json().catch(() => undefined)
   // Not the platform's: that of a proxy, say.

@@ -14,6 +14,7 @@ const EVENT_LIMIT = 4 * 1024 * 1024
  * Reads a stream of server-sent events, as the HTML standard parses them. An event that is not followed by a blank line when the body ends is
  * dropped. Leaving the loop cancels the request.
  * @throws RangeError for an event of more than 4 Mi characters, and what reading the body throws
+ * @example for await (const { data } of readEvents(response.body!)) console.log(data)
  */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent, void, undefined> {
   const reader = body.getReader()

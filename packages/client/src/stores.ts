@@ -33,6 +33,7 @@ const answerOf = <T>(asked: Asked<T>): Promise<T> =>
  * A store in the IndexedDB of a browser, for pages that have no session cookie: all tabs of an origin share it, and it survives them. Unlike
  * `localStorage`, it has in each tab at once what another has written. Scripts of the page can read the tokens.
  * @param name of the database; default `turnpike`
+ * @example const client = createClient({ baseUrl: 'https://ai.example', session: indexedDBStore() })
  */
 export function indexedDBStore(name = 'turnpike'): SessionStore {
   const { indexedDB } = globalThis as unknown as { indexedDB: { open(name: string): Asked<Database> } }

@@ -26,6 +26,7 @@ type RunItems = (target: PlatformTarget, onItem: (result: ItemResult) => void) =
  * Tries the numbered checklist of the platform on one that runs. It makes people, projects, tasks and files there, so the platform should be one for tests.
  * @param onItem called with each result
  * @throws ConformanceError if the administrator cannot sign in
+ * @example const results = await runChecklist({ url: 'http://127.0.0.1:8787', email: 'admin@localhost', password })
  */
 export async function runChecklist(
   target: PlatformTarget,

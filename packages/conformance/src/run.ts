@@ -217,6 +217,7 @@ async function tryOut(request: Request, upstreams: Upstreams, families: Family[]
 /**
  * Starts upstreams of three vendors, sends requests to a gateway in front of them, and judges what each side got.
  * @throws ConformanceError if the gateway cannot be reached, or reaches none of the upstreams, or no case is selected
+ * @example const report = await runConformance({ url: 'http://127.0.0.1:8787', key })
  */
 export async function runConformance(options: ConformanceOptions): Promise<Report> {
   const { url, only = [], upstreamPort = DEFAULT_UPSTREAM_PORT, onResult } = options

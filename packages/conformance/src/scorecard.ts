@@ -15,7 +15,10 @@ function table(rows: string[][]): string {
   return lines.join('\n')
 }
 
-/** A report as text: a Markdown table of the passed cases by suite and family, and a line for each failure. */
+/**
+ * A report as text: a Markdown table of the passed cases by suite and family, and a line for each failure.
+ * @example console.log(scorecard(await runConformance(options)))
+ */
 export function scorecard({ results }: Report): string {
   const families = familyNames.filter((family) => results.some((result) => result.family === family))
   const ran = suites.filter((suite) => results.some((result) => result.suite === suite))
@@ -35,7 +38,10 @@ export function scorecard({ results }: Report): string {
 
 const outcomes = ['passed', 'failed', 'not tried'] as const
 
-/** The results of the checklist as text: a Markdown table of the items by part of the platform, and a line for each that failed or was not tried. */
+/**
+ * The results of the checklist as text: a Markdown table of the items by part of the platform, and a line for each that failed or was not tried.
+ * @example console.log(checklistScorecard(await runChecklist(target)))
+ */
 export function checklistScorecard(results: ItemResult[]): string {
   const row = (title: string, of: ItemResult[]): string[] => [
     title,

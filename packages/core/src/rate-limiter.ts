@@ -34,7 +34,10 @@ export const consumeMore = (
 ): RateLimit | Promise<RateLimit> =>
   calls > perMinute ? { ok: false, retryAfter: WINDOW_MS / 1_000 } : limiter.consume(key, perMinute, calls - 1)
 
-/** A rate limiter in memory, exact within one process: a fixed window per key, which begins with the key's first request. */
+/**
+ * A rate limiter in memory, exact within one process: a fixed window per key, which begins with the key's first request.
+ * @example const { ok, retryAfter } = await memoryRateLimiter().consume('ada', 60)
+ */
 export function memoryRateLimiter(options: { now?: () => number } = {}): RateLimiter {
   const { now = Date.now } = options
   const windows = new Map<string, { end: number; used: number }>()

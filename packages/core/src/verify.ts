@@ -112,6 +112,7 @@ async function* verifyUsage(kv: KV): AsyncGenerator<string> {
 /**
  * Reads a whole store and checks redundant data: indexes against their entities, totals against their records.
  * No commit may happen meanwhile. @returns one sentence per inconsistency; the iteration rejects if a value is corrupt
+ * @example for await (const problem of verifyStore(kv)) console.error(problem)
  */
 export async function* verifyStore(kv: KV): AsyncGenerator<string> {
   yield* verifyUsers(kv)

@@ -41,7 +41,10 @@ export const adminRoutes = ({ router, kv, ledger, configured, now }: GatewayPart
   route('GET', '/admin/balancer', adminBalancer(router)),
 ]
 
-/** Routes that the specification does not have: the data of a dashboard, the audit log and, if there are `events`, their stream. */
+/**
+ * Routes that the specification does not have: the data of a dashboard, the audit log and, if there are `events`, their stream.
+ * @example const gateway = createGateway({ router, kv, routes: [conventionRoutes] })
+ */
 export const conventionRoutes = ({ router, kv, keys, ledger, events, stopping, now }: GatewayParts): GatewayRoute[] => [
   route('POST', '/admin/providers/{id}/probe', adminProvidersProbe(router), { convention: true }),
   route('POST', '/admin/balancer/simulate', adminBalancerSimulate(router), { convention: true }),

@@ -51,7 +51,10 @@ export type Caller = UserCaller | Administrator | null
 /** Authenticates an administrator by another credential than a gateway key; null where there is none or it is not valid. */
 export type AuthenticateAdmin = (exchange: Exchange) => Promise<Administrator | null> | Administrator | null
 
-/** The caller's name for the audit log. */
+/**
+ * The caller's name for the audit log.
+ * @example const by = actorOf(caller)
+ */
 export const actorOf = (caller: Caller): string => (hasUser(caller) ? caller.user.id : caller!.admin)
 
 /** Whether a key has a limit on models or money, or is for the end users of an application. */
@@ -79,7 +82,10 @@ const credential = (exchange: Exchange): string | undefined =>
     ? (exchange.header('api-key') ?? exchange.header('x-api-key'))
     : bearer(exchange)
 
-/** Authenticates administrators by a fixed token: `Authorization: Bearer TOKEN`. */
+/**
+ * Authenticates administrators by a fixed token: `Authorization: Bearer TOKEN`.
+ * @example const gateway = createGateway({ router, kv, authenticateAdmin: tokenAdmin(token) })
+ */
 export function tokenAdmin(token: string): AuthenticateAdmin {
   const expected = sha256(token)
   return async (exchange) => {

@@ -121,7 +121,10 @@ const anyKey = { security: ['gatewayKey'], errors: [401, 429, 503] }
 const administered = { security: ['gatewayKey', 'administrator'], errors: [...anyKey.errors, 403] }
 const bearer = { type: 'http', scheme: 'bearer' }
 
-/** The OpenAPI 3.1 document of a gateway's routes. */
+/**
+ * The OpenAPI 3.1 document of a gateway's routes.
+ * @example const { paths } = gatewayDocument(gateway.routes)
+ */
 export const gatewayDocument = (
   routes: readonly GatewayRoute[],
   servers?: OpenApiRouteOptions['servers'],

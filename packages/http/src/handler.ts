@@ -76,7 +76,10 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   cors?: CorsOptions
 }
 
-/** An ApiError as it is; a StorageError as a 503, anything else as a 500, with a message that does not contain the cause. */
+/**
+ * An ApiError as it is; a StorageError as a 503, anything else as a 500, with a message that does not contain the cause.
+ * @example const { status, message } = toApiError(error)
+ */
 export function toApiError(error: unknown): ApiError {
   if (ApiError.is(error)) return error
   if (StorageError.is(error))
@@ -125,6 +128,11 @@ function addMissing(headers: Reply['headers'], more: Readonly<Reply['headers']>)
 /**
  * Handles every request in the same order: id, match, authenticate, rate limit, admit, parse, run, answer.
  * @returns the handler, and `refuse`, which makes the error reply for input that never became a request
+ * @example const { handle } = createHandler({
+ *   routes: [route('GET', '/hello', hello)],
+ *   authenticate: () => null,
+ *   errorBody: ({ message }) => ({ error: message }),
+ * })
  */
 export function createHandler<Actor, Access extends string = string>(options: HandlerOptions<Actor, Access>): Servable {
   const { routes, bodyLimit = BODY_LIMIT, jsonDepth = JSON_DEPTH, heartbeatMs = HEARTBEAT_MS } = options

@@ -12,7 +12,11 @@ function fieldOf(schema: GenericSchema, { path }: BaseIssue<unknown>): string | 
   return typeof index?.key === 'number' ? `${field.key}[${index.key}]` : field.key
 }
 
-/** Parses with a schema. @throws ApiError 400, a sentence that begins with the name of the field and says what is wrong there */
+/**
+ * Parses with a schema.
+ * @throws ApiError 400, a sentence that begins with the name of the field and says what is wrong there
+ * @example const { name } = parse(v.object({ name: v.string() }), await request.json(), 'body') as { name: string }
+ */
 export function parse(schema: GenericSchema, input: unknown, what: string): unknown {
   // valibot takes an array for an object.
   if (Array.isArray(input) && schema.type.endsWith('object'))

@@ -17,7 +17,10 @@ export interface ServerOptions extends ShellOptions {
   maxHeaderSize?: number
 }
 
-/** A request listener for node:http; the fastest way to serve on Node. */
+/**
+ * A request listener for node:http; the fastest way to serve on Node.
+ * @example http.createServer(createListener(gateway)).listen(8787)
+ */
 export function createListener({ handle }: Servable, options: ShellOptions = {}): RequestListener {
   const shell = nodeShell(handle, options)
   return (request: IncomingMessage, response: ServerResponse) => void shell(request, response)

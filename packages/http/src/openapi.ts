@@ -46,7 +46,10 @@ const errorsOf = ({ body, query, stored, errors = [] }: Operation<unknown>): num
   500,
 ]
 
-/** The OpenAPI 3.1 document of a route table. */
+/**
+ * The OpenAPI 3.1 document of a route table.
+ * @example const document = openapi({ ...options, info: { title: 'Mine', version: '1', description: '' }, routes })
+ */
 export function openapi<Access extends string>(options: OpenApiOptions<Access>): OpenApiDocument {
   const { info, servers, routes, components, error, statuses, access, headers, shown } = options
   const toSchema = schemaConverter(components)

@@ -106,7 +106,17 @@ export interface Operation<Actor, Access extends string = string, Params = unkno
   run(actor: Actor, input: { params: Params; query: Query; body: Body }, call: Call): unknown
 }
 
-/** An operation with types inferred from its schemas. */
+/**
+ * An operation with types inferred from its schemas.
+ * @example
+ * const hello = operation({
+ *   id: 'hello',
+ *   summary: 'Greets somebody.',
+ *   access: 'open',
+ *   params: v.object({ name: v.string() }),
+ *   run: (caller, { params }) => ({ text: 'Hello' }),
+ * })
+ */
 export const operation = <
   Actor,
   Access extends string,
@@ -143,10 +153,16 @@ export type Answer = { readonly [answer]: true } & (
   | { kind: 'content'; content: Content }
 )
 
-/** Answers with server-sent events. */
+/**
+ * Answers with server-sent events.
+ * @example run: () => sse(eventStream)
+ */
 export const sse = (events: EventStream): Answer => ({ [answer]: true, kind: 'sse', events })
 
-/** Answers with text or streamed bytes. An error during the stream closes the connection without its proper end, so that the client notices. */
+/**
+ * Answers with text or streamed bytes. An error during the stream closes the connection without its proper end, so that the client notices.
+ * @example run: () => bytes('id,cost\n', 'text/csv')
+ */
 export const bytes = (body: string | AsyncIterable<Uint8Array>, contentType: string): Answer => ({
   [answer]: true,
   kind: 'bytes',
@@ -154,13 +170,22 @@ export const bytes = (body: string | AsyncIterable<Uint8Array>, contentType: str
   contentType,
 })
 
-/** Answers with stored bytes; handles Range, If-Range, If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since and HEAD. */
+/**
+ * Answers with stored bytes; handles Range, If-Range, If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since and HEAD.
+ * @example run: () => content({ type: 'image/png', size, etag, read })
+ */
 export const content = (content: Content): Answer => ({ [answer]: true, kind: 'content', content })
 
-/** Answers `value` as JSON with another status than the route's, such as 503 from a health check. */
+/**
+ * Answers `value` as JSON with another status than the route's, such as 503 from a health check.
+ * @example run: () => withStatus(202, { status: 'accepted' })
+ */
 export const withStatus = (status: number, value: unknown): Answer => ({ [answer]: true, kind: 'json', status, value })
 
-/** Whether `run` returned an {@link Answer} and not a plain value. */
+/**
+ * Whether `run` returned an {@link Answer} and not a plain value.
+ * @example const answer = isAnswer(value) ? value : withStatus(200, value)
+ */
 export const isAnswer = (value: unknown): value is Answer =>
   typeof value === 'object' && value !== null && answer in value
 
@@ -180,7 +205,10 @@ export interface Route<Actor = unknown, Access extends string = string> {
   listed?: boolean
 }
 
-/** Binds an operation to a method and a path. */
+/**
+ * Binds an operation to a method and a path.
+ * @example const routes = [route('GET', '/hello/{name}', hello)]
+ */
 export const route = <Actor, Access extends string>(
   method: string,
   path: string,

@@ -40,6 +40,7 @@ function isOwn(origin: string | undefined, { origin: called }: Head, baseUrl: st
  * SameSite is not enough: it lets through what comes from another port of the host.
  * @param options.unknown allows requests with none of these headers, which no browser sends; default false
  * @throws ApiError 403
+ * @example requireSameOrigin(exchange, { baseUrl: 'https://ai.example' })
  */
 export function requireSameOrigin(
   head: Head,
@@ -74,6 +75,7 @@ export interface Authenticator {
  * Refuses a credential that has scopes, but not this one. To write a part is to read it, too.
  * @param part absent = one that is closed to credentials with scopes
  * @throws ApiError 403
+ * @example requireScope(identified, 'projects', 'write')
  */
 export function requireScope({ scopes }: Identified, part: string | undefined, to: 'read' | 'write'): void {
   if (!scopes || (part !== undefined && scopes.includes(`${part}:write`))) return
@@ -86,6 +88,7 @@ export function requireScope({ scopes }: Identified, part: string | undefined, t
  * Whom the credential of a request belongs to.
  * @param options.part the part of the server that the request is for, such as `tasks`; absent = one that is closed to credentials with scopes
  * @throws ApiError 403 where a page of another site made a browser send it (see {@link requireSameOrigin}), or where it has other scopes
+ * @example const who = await identify(authenticator, exchange, { baseUrl: 'https://ai.example' })
  */
 export async function identify(
   authenticator: Authenticator,

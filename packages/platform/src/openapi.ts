@@ -116,7 +116,10 @@ const components = {
 
 const signedIn = { security: ['accessToken', 'sessionCookie'], errors: [401, 403, 429, 503] }
 
-/** The OpenAPI 3.1 document of a platform's routes. */
+/**
+ * The OpenAPI 3.1 document of a platform's routes.
+ * @example const { paths } = platformDocument(platform.routes)
+ */
 export const platformDocument = (
   routes: readonly PlatformRoute[],
   servers?: OpenApiRouteOptions['servers'],

@@ -145,7 +145,10 @@ export interface PlatformOptions extends ShellOptions {
   now?: () => number
 }
 
-/** Whether a path is one that a platform answers for, so that a server can give it all others to a gateway. */
+/**
+ * Whether a path is one that a platform answers for, so that a server can give it all others to a gateway.
+ * @example isPlatformPath('/api/projects') // true
+ */
 export const isPlatformPath = (path: string): boolean => /^\/(api(\/|$)|\.well-known\/)/.test(path)
 
 /** What the routes of a platform do, without HTTP: it checks no caller. */

@@ -74,7 +74,10 @@ async function* piecesOf(text: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Converts a stream to OpenAI chunks, one per choice; the usage, if known, follows in a last chunk without choices. */
+/**
+ * Converts a stream to OpenAI chunks, one per choice; the usage, if known, follows in a last chunk without choices.
+ * @example for await (const chunk of toChunks(await provider.chat.stream(request, call))) console.log(chunk)
+ */
 export async function* toChunks(stream: ChatStream): AsyncGenerator<ChatChunk> {
   for await (const batch of stream.batches) for (const choice of batch) yield extend(stream.head, { choices: [choice] })
   const usage = stream.usage()

@@ -46,7 +46,10 @@ for (const [network, prefix] of [
 const unicast = new BlockList()
 unicast.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether an IP address is on the public internet. IPv6 addresses that embed an IPv4 address are not. */
+/**
+ * Whether an IP address is on the public internet. IPv6 addresses that embed an IPv4 address are not.
+ * @example isPublic('127.0.0.1') // false
+ */
 export function isPublic(address: string): boolean {
   switch (isIP(address)) {
     case 4:

@@ -14,7 +14,10 @@ type Line = { key: Key; counter: Record<string, number> } | { key: Key; value: J
 const lineOf = ({ key, value, counter, expiresAt }: Entry<JsonValue>): string =>
   JSON.stringify(counter ? { key, counter: value } : { key, value, expiresAt })
 
-/** Exports a store as lines of JSON, without line breaks: a header, a line per entry, and the number of entries. No commit may happen meanwhile. */
+/**
+ * Exports a store as lines of JSON, without line breaks: a header, a line per entry, and the number of entries. No commit may happen meanwhile.
+ * @example for await (const line of exportStore(kv)) out.write(line)
+ */
 export async function* exportStore(kv: KV): AsyncGenerator<string> {
   yield HEAD
   let entries = 0
@@ -30,6 +33,7 @@ export async function* exportStore(kv: KV): AsyncGenerator<string> {
  * @param onProgress called after each commit with the number of entries so far
  * @returns the number of entries
  * @throws StorageError if the store is not empty, or the lines are not a complete export; entries that were imported before remain
+ * @example const entries = await importStore(kv, createInterface({ input: createReadStream('backup.jsonl') }))
  */
 export async function importStore(
   kv: KV,

@@ -85,7 +85,10 @@ const presetOf = (store: Config['store']): string => {
   return `${store.replace(/\/+$/, '')}-files`
 }
 
-/** Opens the blob store of files. Warns where it outlives the records of its files. */
+/**
+ * Opens the blob store of files. Warns where it outlives the records of its files.
+ * @example const { blobs } = await openFiles(await loadConfig(process.env))
+ */
 export function openFiles({ store, files }: Pick<Config, 'store' | 'files'>): Promise<Files> {
   const where = files.store ?? presetOf(store)
   if (store === 'memory' && where !== 'memory')

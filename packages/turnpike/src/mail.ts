@@ -11,6 +11,7 @@ const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTim
  * Sends messages by SMTP, by the package nodemailer, over a connection of its own for each.
  * @param options.url such as `smtps://user:password@smtp.example`
  * @param options.from the sender, such as `Turnpike <no-reply@ai.example>`
+ * @example const mail = await smtpMailer({ url: 'smtps://user:password@mail.example', from: 'no-reply@ai.example' })
  */
 export async function smtpMailer({ url, from }: { url: string; from: string }): Promise<Mailer> {
   const { createTransport } = await import('nodemailer')

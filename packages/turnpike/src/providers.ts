@@ -214,7 +214,11 @@ export function needProvider(providers: readonly unknown[], file: string | undef
     throw new ConfigError(['providers must have one that is not disabled'], file)
 }
 
-/** Makes the providers of a configuration and their router, calls none, and reads a table of prices. @throws ConfigError with a line for each fault */
+/**
+ * Makes the providers of a configuration and their router, calls none, and reads a table of prices.
+ * @throws ConfigError with a line for each fault
+ * @example await checkProviders(await loadConfig(process.env))
+ */
 export async function checkProviders(config: Config): Promise<void> {
   const { providers: entries, routing, prices } = config
   const file = fileOf(config)

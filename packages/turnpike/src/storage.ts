@@ -94,7 +94,10 @@ const openers: Record<string, Opener<Storage>> = {
   'driver:': driver,
 }
 
-/** Opens the store that a value of `STORAGE` names. Besides the form of the value in config/schema.ts, this is the only place that depends on the kind of store. */
+/**
+ * Opens the store that a value of `STORAGE` names. Besides the form of the value in config/schema.ts, this is the only place that depends on the kind of store.
+ * @example const { kv } = await openStorage('fs:.turnpike')
+ */
 export const openStorage = (url: string): Promise<Storage> => openByPrefix('STORAGE', url, openers)
 
 /** Opens a store by its URL, or takes one that is open: its owner closes it. */

@@ -72,7 +72,7 @@ const textOf = (config: Config, path: string): string | undefined =>
  * @throws ConfigError with all that is wrong; Error where the store cannot be opened
  * @example
  * const app = await turnpike({ providers: [{ type: 'openai', apiKey }], store: 'redis://localhost' })
- * createServer(app.node).listen(8787)
+ * http.createServer(app.node).listen(8787)
  */
 export async function turnpike(configuration: ConfigInput, host: Host = {}): Promise<Turnpike> {
   const config = checkConfig(configuration)

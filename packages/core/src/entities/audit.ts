@@ -46,7 +46,10 @@ export function audit(
   return [{ key: ['audit', value.id], value, ...(expiresAt && { expiresAt }) }, ...also]
 }
 
-/** A page of the audit log, newest first. */
+/**
+ * A page of the audit log, newest first.
+ * @example const { items } = await listAudit(kv, { limit: 20 })
+ */
 export async function listAudit(kv: KV, page?: PageOptions): Promise<ListPage<AuditEntry>> {
   const { items, next } = await pageBelow<AuditEntry>(kv, ['audit'], { ...page, reverse: true })
   return { items: items.map(({ value }) => value), next }

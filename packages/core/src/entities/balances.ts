@@ -98,7 +98,10 @@ export function newBalance(
   return { key: balanceKey(userId), value }
 }
 
-/** The balance of a user. */
+/**
+ * The balance of a user.
+ * @example const { credit_coins } = await getBalance(kv, user.id)
+ */
 export async function getBalance(kv: KV, userId: string, policy: BalancePolicy = 'report'): Promise<Balance> {
   const { stored, used } = await read(kv, userId)
   return view(userId, stored, used, policy)
@@ -108,6 +111,7 @@ export async function getBalance(kv: KV, userId: string, policy: BalancePolicy =
  * Changes the balance of a user. Concurrent changes are all applied, one after the other.
  * @param change gets the current balance and returns what is different in the new one
  * @returns the new balance
+ * @example await changeBalance(kv, user.id, ({ credit_coins }) => ({ credit_coins: credit_coins + 100 }))
  */
 export async function changeBalance(
   kv: KV,

@@ -185,7 +185,10 @@ function changedKey(key: GatewayKey, change: KeyChange): GatewayKey {
   }
 }
 
-/** Gateway keys over a `KV`, with a short in-process cache. */
+/**
+ * Gateway keys over a `KV`, with a short in-process cache.
+ * @example const { key } = await gatewayKeys(kv).create(user.id, { name: 'ci', rateLimit: 600 })
+ */
 export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): GatewayKeys {
   const { now = Date.now } = options
   const cache = revocableCache<KeyHolder>(now)

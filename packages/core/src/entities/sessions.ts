@@ -58,6 +58,7 @@ async function withTotals(kv: KV, sessions: StoredSession[]): Promise<Session[]>
  * @param input.atMost how many sessions the user may have, this one included; default any number
  * @param input.bytesAtMost how many bytes of data the user may have, with this session; default any number
  * @throws ApiError 403 where it would be more
+ * @example const session = await createSession(kv, user.id, { label: 'Support' })
  */
 export async function createSession(
   kv: KV,
@@ -93,13 +94,19 @@ export async function createSession(
   return (await withTotals(kv, [session]))[0]!
 }
 
-/** The session with this id and its usage, or null. */
+/**
+ * The session with this id and its usage, or null.
+ * @example const costs = (await getSession(kv, id))?.cost_usd
+ */
 export async function getSession(kv: KV, id: string): Promise<Session | null> {
   const entry = await kv.get<StoredSession>(sessionKey(id))
   return entry ? (await withTotals(kv, [entry.value]))[0]! : null
 }
 
-/** The user's sessions, newest first. */
+/**
+ * The user's sessions, newest first.
+ * @example const { items, next } = await listSessions(kv, user.id, { limit: 20 })
+ */
 export async function listSessions(kv: KV, userId: string, page?: PageOptions): Promise<ListPage<Session>> {
   const { items, next } = await pageOfIndex<StoredSession>(kv, userSessions(userId), ({ key }) => sessionKey(key[2]!), {
     ...page,

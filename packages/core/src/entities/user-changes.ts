@@ -71,6 +71,7 @@ function changeLog(user: User, { role = user.role, budget }: UserChange, act: Ac
  * @returns the user; null if there is none or the user was deleted
  * @throws ApiError 400 if the e-mail is in use, or where the last administrator would get another role
  * @throws TypeError for a field that does not exist or has a wrong value
+ * @example await updateUser(kv, user.id, { budget: { usd: 20, per: 'month' } })
  */
 export async function updateUser(kv: KV, id: string, fields: UserChange, act: Act = {}): Promise<User | null> {
   checkFields('updateUser', fields, changeFields)
@@ -101,6 +102,7 @@ export async function updateUser(kv: KV, id: string, fields: UserChange, act: Ac
 /**
  * Marks a user as deleted: it is no longer found, but its usage records are kept. False if there is no such user.
  * @throws ApiError 400 for the last administrator, because nobody could create another
+ * @example await deleteUser(kv, user.id, { by: 'my admin page' })
  */
 export async function deleteUser(kv: KV, id: string, act: Act = {}): Promise<boolean> {
   const deleted_at = new Date(act.now ?? Date.now()).toISOString()
@@ -118,6 +120,7 @@ export async function deleteUser(kv: KV, id: string, act: Act = {}): Promise<boo
 /**
  * Takes a deletion back. Earlier sign-ins do not count any more; revoke the user's gateway keys before.
  * @returns the user; null if there is no deleted user with this id
+ * @example await restoreUser(kv, id)
  */
 export const restoreUser = (kv: KV, id: string, act: Act = {}): Promise<User | null> =>
   change(kv, id, (user) =>
@@ -134,6 +137,7 @@ export const restoreUser = (kv: KV, id: string, act: Act = {}): Promise<User | n
  * @param options.selfRole the role that everybody may take; default `user`
  * @returns the user; null if there is none or the user was deleted
  * @throws ApiError 403 for a higher role than {@link highestOwnRole}, 400 where the last administrator would get another role
+ * @example await changeOwnRole(kv, user.id, 'user')
  */
 export const changeOwnRole = (
   kv: KV,

@@ -124,6 +124,7 @@ export const erasedKey = (id: string): Key => ['erased', id]
  * @param input.id default a UUIDv7
  * @throws ApiError 400 if the id or the e-mail is taken
  * @throws TypeError for a field that does not exist or has a wrong value, such as an id of more than 200 characters
+ * @example const user = await createUser(kv, { email: 'ada@example.org', name: 'Ada', budget: { usd: 20, per: 'month' } })
  */
 export async function createUser(kv: KV, input: Partial<UserFields> & { id?: string }, act: Act = {}): Promise<User> {
   const user = await newUser(kv, input, act)
@@ -178,6 +179,7 @@ export async function newUser(
 /**
  * The user with this id; null if there is none or the user was deleted.
  * @param options.deleted finds deleted users as well; default false
+ * @example const name = (await getUser(kv, id))?.name
  */
 export async function getUser(
   kv: KV,
@@ -207,7 +209,10 @@ export async function userIdOf(kv: KV, email: string): Promise<string | null> {
   return entries.find((entry) => entry !== null)?.value ?? null
 }
 
-/** The user with this e-mail address, in whatever case; null if there is none or the user was deleted. Options as of {@link getUser}. */
+/**
+ * The user with this e-mail address, in whatever case; null if there is none or the user was deleted. Options as of {@link getUser}.
+ * @example const user = await findUserByEmail(kv, 'ada@example.org')
+ */
 export async function findUserByEmail(kv: KV, email: string, options?: { deleted?: boolean }): Promise<User | null> {
   const id = await userIdOf(kv, email)
   return id === null ? null : getUser(kv, id, options)
@@ -217,6 +222,7 @@ export async function findUserByEmail(kv: KV, email: string, options?: { deleted
  * Users that are not deleted, in reverse order of their ids: newest first, if the ids are UUIDv7. `deleted: true` lists the deleted ones in
  * place of the others.
  * @throws ApiError 400 where nobody has the id `after`
+ * @example const { items, next } = await listUsers(kv, { limit: 50 })
  */
 export async function listUsers(
   kv: KV,
@@ -245,7 +251,10 @@ export async function listUsers(
   }
 }
 
-/** The number of users that are not deleted. */
+/**
+ * The number of users that are not deleted.
+ * @example const users = await countUsers(kv)
+ */
 export async function countUsers(kv: KV): Promise<number> {
   return (await kv.get<{ users?: number }>(countKey))?.value.users ?? 0
 }

@@ -168,6 +168,7 @@ export const decodeKey = (text: string): Key => text.split('/').map(decodeSegmen
  * Changes one value by compare-and-set, and retries while other writers are faster.
  * `change` gets the current value (`null` if absent) and returns the new one, or `undefined` to keep it.
  * @returns the value that is stored afterwards.
+ * @example const count = await update<number>(kv, ['count'], (n) => (n ?? 0) + 1)
  */
 export async function update<T extends JsonValue>(
   kv: KV,
@@ -185,6 +186,7 @@ export async function update<T extends JsonValue>(
 /**
  * Iterates over the entries below `prefix` in key order, by default over the whole store, optionally starting after a key.
  * Entries that are written during the iteration may or may not be included. Others have their turn after each page, as a store in memory never waits.
+ * @example for await (const { key, value } of entriesOf<number>(kv, ['count'])) console.log(key, value)
  */
 export async function* entriesOf<T>(kv: KV, prefix: Key = [], after?: Key): AsyncGenerator<Entry<T>> {
   for (;;) {

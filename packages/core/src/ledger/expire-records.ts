@@ -83,6 +83,7 @@ async function mergeHours(kv: KV, below: Key, from: string, to: string): Promise
  * (UTC), in its first hour. It reads what it removes, and one entry of each user, key, provider and model. A removal that was cut off
  * goes on with the next call.
  * @throws StorageError
+ * @example await expireRecords(kv, new Date(Date.now() - 400 * 86_400_000))
  */
 export async function expireRecords(kv: KV, time: Date): Promise<void> {
   const before = Math.floor(time.getTime() / HOUR_MS) * HOUR_MS

@@ -40,6 +40,7 @@ interface Waiting<T, R = void> {
  * Creates a usage ledger. At most one flush is in flight; records that arrive meanwhile form the next one, so no timer delays them.
  * A flush is one commit: a segment of records per user, and the additions to the counters.
  * @param options.onLost called with records that could not be stored, as the last opportunity to save them; default none
+ * @example const { requests } = await usageLedger(kv).totals('user', user.id)
  */
 export function usageLedger(
   kv: KV,

@@ -24,7 +24,10 @@ export const tokensOf = (units: Units): number => Math.ceil(tokens.reduce((sum, 
 export const likelyTokens = (need: Need, target: Target): number =>
   need.likely?.(target) ?? tokensOf(need.expected(target))
 
-/** The rates of a request: those of the price, overridden by those of the highest tier that its prompt exceeds. */
+/**
+ * The rates of a request: those of the price, overridden by those of the highest tier that its prompt exceeds.
+ * @example const nanoUsd = cost(units, ratesFor(price, units))
+ */
 export function ratesFor(price: Price, units: Units): Rates {
   if (!price.tiers) return price
   const { tiers, ...rates } = price
@@ -66,6 +69,7 @@ function inDecimals(charged: UnitClass[], units: Units, rates: Rates): number {
  * The cost of units in nano-US-dollars, computed exactly and rounded once, half up, to an integer. Tokens are charged if any class of
  * tokens has a rate, a measure (characters, seconds, images) if it has one. Null if the cost is unknown: no used class has a rate, or
  * a used class of tokens has none while others have one.
+ * @example const nanoUsd = cost({ input: 1_000 }, { input: 0.15 })
  */
 export function cost(units: Units, rates: Rates): number | null {
   const knowsTokens = tokens.some((name) => rates[name] !== undefined)
@@ -92,5 +96,8 @@ export function cost(units: Units, rates: Rates): number | null {
   )
 }
 
-/** Converts nano-US-dollars to US dollars. */
+/**
+ * Converts nano-US-dollars to US dollars.
+ * @example toUsd(1_500_000_000) // 1.5
+ */
 export const toUsd = (nano: number): number => nano / 1e9

@@ -76,6 +76,7 @@ function priceOf(row: Fields): Fields {
 /**
  * Imports prices from litellm's model_prices_and_context_window.json. Rows without a provider and the sample row are skipped; rows without
  * a known price are rejected.
+ * @example const { rows } = fromLitellm(await (await fetch(url)).json())
  */
 export function fromLitellm(json: unknown): ImportedPrices {
   const found: [string, Fields][] = []

@@ -32,7 +32,10 @@ const isMixed = (facts: Fields): boolean => {
   return Array.isArray(output) && output.includes('text') && output.includes('image')
 }
 
-/** Imports prices from https://models.dev/api.json. Models without a price are skipped, not rejected. */
+/**
+ * Imports prices from https://models.dev/api.json. Models without a price are skipped, not rejected.
+ * @example const { rows } = fromModelsDev(await (await fetch('https://models.dev/api.json')).json())
+ */
 export function fromModelsDev(json: unknown): ImportedPrices {
   const found: [string, Fields][] = []
   const mixed: ImportedPrices['rejected'] = []

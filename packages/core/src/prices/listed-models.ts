@@ -44,7 +44,10 @@ function listedModel(id: string, facts: Fields): ListedModel {
   }
 }
 
-/** What https://models.dev/api.json tells of models besides their prices, by `provider/model`; values of other forms are left out. */
+/**
+ * What https://models.dev/api.json tells of models besides their prices, by `provider/model`; values of other forms are left out.
+ * @example const models = modelsFromModelsDev(await (await fetch('https://models.dev/api.json')).json())
+ */
 export function modelsFromModelsDev(json: unknown): Record<string, ListedModel> {
   const models: Record<string, ListedModel> = {}
   for (const [provider, entry] of Object.entries(fieldsOf(json)))

@@ -49,7 +49,11 @@ function parseOwn(json: unknown): Price {
   }
 }
 
-/** Parses the price of a model. @throws RangeError that names the invalid field */
+/**
+ * Parses the price of a model.
+ * @throws RangeError that names the invalid field
+ * @example const row = parsePrice({ input: 0.15, output: 0.6 })
+ */
 export function parsePrice(json: unknown): PriceRow {
   if (!isObject(json)) throw new RangeError('expected an object')
   const { service_tiers, ...price } = json
@@ -67,6 +71,7 @@ export function parsePrice(json: unknown): PriceRow {
 /**
  * Parses a host's prices by `provider/model`, in US dollars per million units.
  * @throws RangeError that names the invalid row and field
+ * @example const rows = parsePrices({ 'openai/gpt-4o-mini': { input: 0.15, output: 0.6 } })
  */
 export function parsePrices(json: unknown): Record<string, PriceRow> {
   if (!isObject(json)) throw new RangeError('Prices: expected an object of rows by provider/model')

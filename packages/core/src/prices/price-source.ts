@@ -3,7 +3,10 @@ import { fnv1a } from './fnv1a.js'
 import { priceTable } from './price-table.js'
 import type { ListedModel, PriceRow, PriceSource, PriceTable } from './price.js'
 
-/** A source whose prices never change. */
+/**
+ * A source whose prices never change.
+ * @example const prices = fixedPrices(priceTable({ 'openai/my-model': { input: 0.15, output: 0.6 } }))
+ */
 export const fixedPrices = (table: PriceTable): PriceSource => ({ table: () => table })
 
 /** Options of {@link livePrices}. */
@@ -45,6 +48,12 @@ const over = (upper: PriceTable, lower: PriceTable): PriceTable => ({
 /**
  * Creates a source that reloads its prices, first after `everyMs` or by `refresh()`. The last good table is kept if a new one cannot be
  * loaded, has no rows, or lacks more than half of the models of the last one.
+ * @example const prices = livePrices({
+ *   load: async () => (await fetch('https://models.dev/api.json')).json(),
+ *   parse: (json) => fromModelsDev(json).rows,
+ *   first: builtInPrices().table(),
+ *   onError: console.error,
+ * })
  */
 export function livePrices(options: LivePricesOptions): LivePrices {
   const { first, everyMs = PRICES_MS, source = 'loaded' } = options

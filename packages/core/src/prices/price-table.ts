@@ -20,6 +20,7 @@ const sortKeys = (_: string, value: unknown): unknown =>
  * @param origin the origin of the rows; default the host, since now
  * @param originOf the origin of a row by its id, if the rows have several; default `origin`
  * @throws RangeError that names the invalid row and field
+ * @example const table = priceTable({ 'openai/my-model': { input: 0.15, output: 0.6 } })
  */
 export function priceTable(
   rows: Record<string, PriceRow>,

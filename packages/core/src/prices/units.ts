@@ -17,6 +17,7 @@ const none: Details = {}
 /**
  * Splits the tokens of a usage into disjoint classes. Those of the prompt always add up to `prompt_tokens`, and those of the completion
  * to `completion_tokens`, even if the reported details do not.
+ * @example const units = unitsOf({ prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 })
  */
 export function unitsOf(usage: Usage): Units {
   const prompt = (usage['prompt_tokens_details'] as Details | null | undefined) ?? none

@@ -96,7 +96,11 @@ export interface RequestEvents {
   subscribe(listener: (event: RequestEvent) => void): () => void
 }
 
-/** The events of this process, with a ring buffer of the last ones. @param options.keep size of the buffer; default 1,000 */
+/**
+ * The events of this process, with a ring buffer of the last ones.
+ * @param options.keep size of the buffer; default 1,000
+ * @example const gateway = createGateway({ router, kv, events: requestEvents({ keep: 100 }) })
+ */
 export function requestEvents({ keep = EVENTS_KEPT }: { keep?: number } = {}): RequestEvents {
   const ring: RequestEvent[] = []
   /** Position of the oldest event once the buffer is full. */

@@ -12,6 +12,7 @@ function weightsOf(accept: string): Map<string, number> {
 /**
  * Whether an Accept header names a media type, and prefers no `other` one. Ranges such as `text/*` do not name it, but count for `other`.
  * @param type in lower case, as `other`
+ * @example asksFor('text/html, application/json;q=0.8', 'text/html', 'application/json') // true
  */
 export function asksFor(accept: string | undefined, type: string, other: string): boolean {
   const weights = weightsOf(accept ?? '')

@@ -35,6 +35,7 @@ const takesGzip = (accepted = ''): boolean =>
  * @param assets by path, such as `/admin/app.js`
  * @param options.access the surface's kind of access that anybody has
  * @param options.headers added to each answer, such as a Content-Security-Policy
+ * @example const routes = assetRoutes({ '/logo.svg': { body: svg, type: 'image/svg+xml' } }, { access: 'open' })
  */
 export function assetRoutes<Access extends string>(
   assets: Readonly<Record<string, Asset>>,

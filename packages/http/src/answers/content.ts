@@ -57,6 +57,7 @@ const preconditionFailed = (message: string): ApiError =>
  * @param ifMatch the header; undefined = there is no condition
  * @param etag the entity tag of what is stored, in quotes
  * @throws ApiError 412
+ * @example requireMatch(call.header('if-match'), `"${version}"`)
  */
 export function requireMatch(ifMatch: string | undefined, etag: string): void {
   if (ifMatch !== undefined && !isMatch(ifMatch, etag))

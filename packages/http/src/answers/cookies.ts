@@ -21,6 +21,7 @@ const ATTRIBUTE = /^[\x20-\x3a\x3c-\x7e]*$/
 /**
  * The cookies of a request's `cookie` header by name. Of a name that comes twice the first counts: browsers send the one with the longest
  * path first (RFC 6265bis, section 5.8.3). Values are not decoded.
+ * @example parseCookies('theme=dark; lang=de').get('lang') // 'de'
  */
 export function parseCookies(header: string | undefined): Map<string, string> {
   const cookies = new Map<string, string>()
@@ -37,6 +38,7 @@ export function parseCookies(header: string | undefined): Map<string, string> {
 /**
  * A `set-cookie` header.
  * @throws TypeError for a name, value or attribute that the header cannot carry
+ * @example call.addHeader('set-cookie', setCookie('theme', 'dark', { maxAge: 86_400 }))
  */
 export function setCookie(name: string, value: string, options: CookieOptions = {}): string {
   const { maxAge, path = '/', domain, secure = true, httpOnly = true, sameSite = 'Lax' } = options

@@ -6,7 +6,10 @@ import { ENTRIES_PER_READ } from '../conventions.js'
 import type { Answer, Call } from '../operation.js'
 import { bytes } from '../operation.js'
 
-/** A whole number in a query. */
+/**
+ * A whole number in a query.
+ * @example const query = v.object({ days: v.optional(whole(1, 90)) })
+ */
 export const whole = (least: number, most: number) =>
   v.pipe(
     v.string(),
@@ -65,6 +68,7 @@ async function listed<T>(begin: string, read: ReadPage<T>, end: () => string): P
  * An error while a page is read closes the connection, so that a part is not taken for the whole; the first page is read before the answer begins.
  * @param name the field that has the list
  * @param after made when the list has been sent
+ * @example const answer = await jsonList({ object: 'list' }, 'data', (page) => listOf(caller, page))
  */
 export const jsonList = <T>(
   before: object,
@@ -84,10 +88,16 @@ export const jsonList = <T>(
 /** The query of an operation whose answer is a list: the fields of `Paging`, and further ones. */
 type ListQuery = PageOptions & { [filter: string]: string | number | undefined }
 
-/** Whether a query asks for a page of a list, and not for the whole. */
+/**
+ * Whether a query asks for a page of a list, and not for the whole.
+ * @example if (asksForPage(query)) linkNext(query, call, next)
+ */
 export const asksForPage = ({ limit, after }: ListQuery): boolean => limit !== undefined || after !== undefined
 
-/** Sets the header `Link: <?…>; rel="next"` with the query of the next page, if there is one. */
+/**
+ * Sets the header `Link: <?…>; rel="next"` with the query of the next page, if there is one.
+ * @example linkNext(query, call, page.next)
+ */
 export function linkNext(query: ListQuery, call: Call, next: string | undefined): void {
   if (next === undefined) return
   const link = new URLSearchParams()
@@ -100,6 +110,7 @@ export function linkNext(query: ListQuery, call: Call, next: string | undefined)
  * A list as a JSON array: whole, sent page by page as by {@link jsonList}, or the page that the query asks for, with the link to the next.
  * @param query the operation's query; further fields than those of `Paging` are repeated in the link
  * @param read reads a page
+ * @example const answer = await jsonArray(query, call, (page) => listOf(caller, page))
  */
 export async function jsonArray<T>(query: ListQuery, call: Call, read: ReadPage<T>): Promise<Answer | T[]> {
   if (!asksForPage(query)) return listed('', read, () => '')

@@ -17,7 +17,10 @@ export const EVENT_START = 'data: '
 /** What stands after an event's line of JSON. */
 export const EVENT_END = '\n\n'
 
-/** One event as it goes over the wire; `json` is a line of JSON. */
+/**
+ * One event as it goes over the wire; `json` is a line of JSON.
+ * @example sseEvent('{"a":1}') // 'data: {"a":1}\n\n'
+ */
 export const sseEvent = (json: string): string => EVENT_START + json + EVENT_END
 
 /** A stream of events, as an operation makes it. Exactly one of `complete`, `fail` and `disconnect` is called, once. */

@@ -21,7 +21,11 @@ export const unanswered = ({ status, type, message, code }: ApiError): ApiError 
 /** Takes bytes for a caller, or gives them back where they are negative. @throws ApiError 503 where there are too many */
 export type BodyMemory = (caller: string, bytes: number) => void
 
-/** Limits the bytes that running requests hold, which callers share (docs/decisions/037). @param total default 512 MB */
+/**
+ * Limits the bytes that running requests hold, which callers share (docs/decisions/037).
+ * @param total default 512 MB
+ * @example const handler = createHandler({ ...options, bodyMemory: bodyMemory(512_000_000) })
+ */
 export function bodyMemory(total = BODY_MEMORY): BodyMemory {
   const shares = new Shares(total)
   return (caller, bytes) => {

@@ -1,13 +1,19 @@
 import type { GenericSchema } from 'valibot'
 import type { Component } from './openapi-schemas.js'
 
-/** A schema of the specification, with the fields that it defines, separated by spaces; all others are marked as ours. */
+/**
+ * A schema of the specification, with the fields that it defines, separated by spaces; all others are marked as ours.
+ * @example const schema = shown(v.object({ id: v.string() }), 'id')
+ */
 export const shown = (schema: GenericSchema, fields?: string): Component => ({
   schema,
   shown: fields?.split(' ') ?? [],
 })
 
-/** A schema that the specification does not have, or has without fields. */
+/**
+ * A schema that the specification does not have, or has without fields.
+ * @example const schema = ours(v.object({ id: v.string() }))
+ */
 export const ours = (schema: GenericSchema): Component => ({ schema })
 
 /** Descriptions of the error statuses that mean the same on every surface. */

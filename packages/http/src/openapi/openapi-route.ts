@@ -5,7 +5,10 @@ import type { OpenApiDocument } from '../openapi.js'
 import type { Route } from '../operation.js'
 import { content, operation, route } from '../operation.js'
 
-/** A route that serves an OpenAPI document, which is generated on the first request. */
+/**
+ * A route that serves an OpenAPI document, which is generated on the first request.
+ * @example openapiRoute('/openapi.json', { access: 'open', summary: 'This document.', document: () => document })
+ */
 export function openapiRoute<Actor, Access extends string>(
   path: string,
   { access, summary, document }: { access: Access; summary: string; document: () => OpenApiDocument },

@@ -103,7 +103,10 @@ function toResponse(reply: Reply, { setIdleTimeout }: FetchCall, client: Client,
   return new Response(body as string | undefined, { status, headers })
 }
 
-/** Serves web `Request`s: for Bun, Deno, workers, Hono, Next and tests. */
+/**
+ * Serves web `Request`s: for Bun, Deno, workers, Hono, Next and tests.
+ * @example Bun.serve({ fetch: fetchShell(servable.handle) })
+ */
 export function fetchShell(
   handle: Handler,
   options: ShellOptions = {},

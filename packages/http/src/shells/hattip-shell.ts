@@ -32,6 +32,7 @@ const notFound = (): Response => new Response(null, { status: 404 })
  * Serves any HatTip adapter. On Node it uses the request and response of `context.platform` directly, because the adapter's `Request` does
  * not report client disconnects and its `Response` costs more CPU than the gateway. The returned promise then stays pending, so that the
  * adapter does not send a second response.
+ * @example export default hattipShell(servable.handle)
  */
 export function hattipShell(handle: Handler, options: ShellOptions = {}): HattipHandler {
   const viaNode = nodeShell(handle, options)

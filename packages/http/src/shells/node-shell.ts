@@ -189,6 +189,7 @@ function trySend(request: NodeRequest, response: NodeResponse, reply: Reply, idl
 /**
  * Serves node:http: as a request listener, or as connect-style middleware that calls `next` for paths that no route matches.
  * Rejects only if `next` throws.
+ * @example http.createServer(nodeShell(servable.handle)).listen(8787)
  */
 export function nodeShell(handle: Handler, options: ShellOptions = {}): NodeListener {
   const { answerIdleMs = ANSWER_IDLE_MS } = options

@@ -16,7 +16,10 @@ export interface Shells {
   node: NodeListener
 }
 
-/** The shells of a handler. */
+/**
+ * The shells of a handler.
+ * @example const { fetch, node } = shells(servable.handle)
+ */
 export const shells = (handle: Handler, options: ShellOptions = {}): Shells => ({
   fetch: fetchShell(handle, options),
   hattip: hattipShell(handle, options),

@@ -104,7 +104,10 @@ export interface Identity extends Authenticator {
   sessions?: SessionIssuer
 }
 
-/** Tries several identities in their order, until one knows the credential. `/api/auth` is served by the first that can. */
+/**
+ * Tries several identities in their order, until one knows the credential. `/api/auth` is served by the first that can.
+ * @example const identity = chainIdentity(passwordAuth({ kv, secret }), jwksIdentity({ issuer, audience, jwksUrl }))
+ */
 export function chainIdentity(...identities: Identity[]): Identity {
   const sessions = identities.find((identity) => identity.sessions)?.sessions
   return {

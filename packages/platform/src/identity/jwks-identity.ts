@@ -61,6 +61,7 @@ const userBy =
 /**
  * Identifies users by the access tokens of an identity provider of your own, such as Supabase, Auth0, Clerk or Keycloak.
  * @throws TypeError for algorithms that are not asymmetric
+ * @example const identity = jwksIdentity({ issuer: 'https://id.example', audience: 'ai', jwksUrl: 'https://id.example/keys' })
  */
 export function jwksIdentity(options: JwksIdentityOptions): Identity {
   const { issuer, audience, jwks, clockTolerance = 30, now = Date.now } = options

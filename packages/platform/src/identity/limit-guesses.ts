@@ -16,6 +16,7 @@ type Authenticate<T> = (exchange: Exchange) => Promise<T | null> | T | null
  * of each minute is in the audit log, as `admin-token.fail`.
  * @param options.rateLimiter counts them; default {@link memoryRateLimiter}, which is exact within one process
  * @returns what is given, which throws ApiError 429 then
+ * @example const authenticate = limitGuesses(byPassword, { kv })
  */
 export function limitGuesses<T>(
   authenticate: Authenticate<T>,

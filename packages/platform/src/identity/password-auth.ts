@@ -57,7 +57,10 @@ interface Known {
   until: number
 }
 
-/** Identifies users by access tokens and session cookies, which they get for e-mail and password. */
+/**
+ * Identifies users by access tokens and session cookies, which they get for e-mail and password.
+ * @example const identity = passwordAuth({ kv, secret })
+ */
 export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
   const { kv, secret, baseUrl, trustedOrigins = [], now = Date.now, accessTokenS = ACCESS_TOKEN_S } = options
   const { hasher = scryptHasher(), rateLimiter = memoryRateLimiter({ now }), failures = {} } = options

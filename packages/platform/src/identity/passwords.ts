@@ -56,7 +56,10 @@ function parse(phc: string) {
   return salt && hash && { ln, r, p, salt, hash }
 }
 
-/** scrypt of node:crypto, which Bun has too; it does not block the event loop. Default N = 2^15, r = 8, p = 3. */
+/**
+ * scrypt of node:crypto, which Bun has too; it does not block the event loop. Default N = 2^15, r = 8, p = 3.
+ * @example const identity = passwordAuth({ kv, hasher: scryptHasher({ ln: 15 }) })
+ */
 export function scryptHasher(cost: Partial<typeof SCRYPT> = {}): PasswordHasher {
   const { ln, r, p } = { ...SCRYPT, ...cost }
   const { process } = globalThis as { process?: { getBuiltinModule?(name: string): NodeCrypto | undefined } }

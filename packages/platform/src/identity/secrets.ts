@@ -108,6 +108,7 @@ export function sealingBy(masters: () => Promise<CryptoKey[]>, purpose: string):
 /**
  * Encrypts what a host stores (AES-256-GCM), by keys that are derived from its secrets for one purpose.
  * @param secrets as the `secret` of {@link passwordAuth}: the first encrypts, all decrypt; none = the one that is made and kept in the store
+ * @example const sealed = await sealing(kv, [secret], 'my settings').seal(text)
  */
 export const sealing = (kv: KV, secrets: readonly Secret[], purpose: string): Sealing =>
   sealingBy(() => masterSecrets(kv, secrets), purpose)

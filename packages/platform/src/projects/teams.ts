@@ -24,7 +24,11 @@ export interface TeamCatalog {
   team(type: TeamType): Team | Promise<Team>
 }
 
-/** A catalogue of fixed teams. @param agents the agents by the type of the team; default `TEAMS` of conventions.ts */
+/**
+ * A catalogue of fixed teams.
+ * @param agents the agents by the type of the team; default `TEAMS` of conventions.ts
+ * @example const platform = createPlatform({ kv, identity, teams: fixedTeams({ 'software-development': [agent] }) })
+ */
 export const fixedTeams = (agents: Partial<Record<TeamType, readonly Agent[]>> = {}): TeamCatalog => ({
   team: (type) => ({ type, agents: agents[type] ?? TEAMS[type] }),
 })

@@ -18,6 +18,7 @@ const wordOf = (value: unknown): string => (typeof value === 'string' && /^\w{1,
 /**
  * GitHub, by OAuth 2 with PKCE: the person is the id of the account, and the e-mail the primary one, where it is verified.
  * @param options.url of a GitHub Enterprise Server; default github.com
+ * @example const provider = github({ id: 'github', clientId, clientSecret })
  */
 export function github(options: ProviderOptions & { url?: string | undefined }): SignInProvider {
   const { id = 'github', name = 'GitHub', clientId, clientSecret = '', domains, url = GITHUB } = options

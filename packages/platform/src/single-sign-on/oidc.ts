@@ -62,6 +62,7 @@ async function ofTenant(server: OAuth.AuthorizationServer, response: Response): 
 /**
  * Any issuer of OpenID Connect: authorization code with PKCE, by its metadata, which are read when they are needed first.
  * @throws TypeError for an issuer that is no URL, or without TLS on another machine
+ * @example const provider = oidc({ id: 'corp', issuer: 'https://id.example', clientId, clientSecret })
  */
 export function oidc(options: OidcOptions & { id: string }): SignInProvider {
   const { id, name = id, clientId, clientSecret, domains, issuer, roleClaim, roles, signOut = false } = options

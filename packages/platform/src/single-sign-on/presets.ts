@@ -38,6 +38,7 @@ function entra(tenant: string): Known {
 /**
  * What is known of a preset.
  * @throws TypeError where its place is missing, or of another form
+ * @example const provider = oidc({ id: 'google', clientId, clientSecret, ...presetOf('google', {}) })
  */
 export function presetOf(preset: Exclude<Preset, 'github'>, { tenant, host, issuer }: PresetPlace): Known {
   const needed = (what: keyof PresetPlace, value: string | undefined, form = /./): string => {

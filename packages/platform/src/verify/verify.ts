@@ -124,6 +124,7 @@ async function* verifyChildren(kv: KV): AsyncGenerator<string> {
  * No commit may happen meanwhile.
  * @param options.blobs where the bytes of files are; without it, these are not looked for
  * @returns one sentence per inconsistency
+ * @example for await (const problem of verifyPlatform(kv)) console.error(problem)
  */
 export async function* verifyPlatform(kv: KV, { blobs }: { blobs?: BlobStore } = {}): AsyncGenerator<string> {
   yield* verifySignIns(kv)

@@ -13,16 +13,28 @@ import { asTexts, parseJson, textOf } from '../upstream/json.js'
 /** 24 random hexadecimal digits. */
 export const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(8)
 
-/** Creates the id of a tool call whose upstream sent none. It has 29 characters: OpenAI rejects ids over 40 in a history. */
+/**
+ * Creates the id of a tool call whose upstream sent none. It has 29 characters: OpenAI rejects ids over 40 in a history.
+ * @example const id = newToolCallId() // 'call_…'
+ */
 export const newToolCallId = (): string => `call_${randomText()}`
 
-/** Creates the id of an answer whose upstream sent none. */
+/**
+ * Creates the id of an answer whose upstream sent none.
+ * @example const id = newCompletionId() // 'chatcmpl-…'
+ */
 export const newCompletionId = (): string => `chatcmpl-${randomText()}`
 
-/** The current Unix time in seconds, for `created`. */
+/**
+ * The current Unix time in seconds, for `created`.
+ * @example const created = secondsNow()
+ */
 export const secondsNow = (): number => Math.floor(Date.now() / 1000)
 
-/** Makes a finish reason consistent with the tool calls: some upstreams report `stop` after a call, or `tool_calls` without one. */
+/**
+ * Makes a finish reason consistent with the tool calls: some upstreams report `stop` after a call, or `tool_calls` without one.
+ * @example finishOf('stop', true) // 'tool_calls'
+ */
 export const finishOf = (given: FinishReason, called: boolean): FinishReason => {
   if (given === 'stop' && called) return 'tool_calls'
   return given === 'tool_calls' && !called ? 'stop' : given
@@ -41,7 +53,11 @@ const BROKEN_CALL = 'broken_tool_call'
 export const unnamedCall = (provider: string): UpstreamError =>
   malformed(provider, 'A tool call has no name', undefined, BROKEN_CALL)
 
-/** Checks tool arguments; empty ones become `{}`. If the answer was cut off, they are returned as received. @throws UpstreamError if they are not JSON */
+/**
+ * Checks tool arguments; empty ones become `{}`. If the answer was cut off, they are returned as received.
+ * @throws UpstreamError if they are not JSON
+ * @example const text = checkArguments('{"city":"Rome"}', 'tool_calls', 'mine')
+ */
 export function checkArguments(text: string, finish: FinishReason, provider: string): string {
   if (finish !== 'tool_calls') return text
   if (text === '') return '{}'
@@ -106,7 +122,10 @@ export interface ChunkBuilder {
   end(): ChunkChoice[]
 }
 
-/** Creates the chunk builder of one stream. */
+/**
+ * Creates the chunk builder of one stream.
+ * @example const builder = chunkBuilder('mine')
+ */
 export function chunkBuilder(provider: string): ChunkBuilder {
   const choices = new Map<number, Choice>()
   let head: ChunkHead | undefined

@@ -27,6 +27,7 @@ export interface AnthropicOptions extends FamilyOptions {
  * The adapter between Chat Completions and the Messages API.
  * @param maxOutput see {@link AnthropicOptions}
  * @param ownOutput the maximum output tokens of a model, known or not, as the configuration says
+ * @example const adapter = anthropicChat('mine')
  */
 export const anthropicChat = (
   provider: string,

@@ -29,7 +29,11 @@ export { googleEndpoints } from './endpoints.js'
 export type { GoogleEndpoints, GoogleEndpointsOptions } from './endpoints.js'
 export type { RemoteContent, RemoteImage } from './remote-content.js'
 
-/** The adapter between Chat Completions and generateContent. @param nameOf the upstream's own name of a model; default its id */
+/**
+ * The adapter between Chat Completions and generateContent.
+ * @param nameOf the upstream's own name of a model; default its id
+ * @example const adapter = googleChat('mine')
+ */
 export const googleChat = (
   provider: string,
   remoteContent?: RemoteContent,

@@ -235,6 +235,7 @@ function newestOf(provider: string, id: string): ModelFacts | undefined {
  * line where it is newer still. Undefined where nothing is known.
  * @param told what a public table tells of models, by `provider/model`; default nothing
  * @param own what the configuration of the provider says, by the ids of models: it goes before all that; default nothing
+ * @example const maxOutput = limitsOf('openai', 'gpt-4o-mini')?.maxOutput
  */
 export function limitsOf(
   provider: string,
@@ -249,14 +250,21 @@ export function limitsOf(
   return { context: contextWindow ?? known?.context, maxOutput: maxOutput ?? known?.maxOutput }
 }
 
-/** The prices of the {@link catalogue} that are in force at a time, in milliseconds since 1970; default now. */
+/**
+ * The prices of the {@link catalogue} that are in force at a time, in milliseconds since 1970; default now.
+ * @example const table = priceTable({ ...builtInRows(), 'openai/my-model': { input: 0.1, output: 0.2 } })
+ */
 export const builtInRows = (time = Date.now()): Record<string, PriceRow> =>
   Object.assign(
     Object.fromEntries(Object.entries(catalogue).map(([id, { price }]) => [id, price])),
     ...announced.filter(([from]) => Date.parse(from) <= time).map(([, prices]) => prices),
   )
 
-/** The prices of the {@link catalogue}; announced changes come into force on their day. @param now default `Date.now` */
+/**
+ * The prices of the {@link catalogue}; announced changes come into force on their day.
+ * @param now default `Date.now`
+ * @example const gateway = createRouter({ providers, prices: builtInPrices() })
+ */
 export function builtInPrices(now: () => number = Date.now): PriceSource {
   const made = (time: number): { table: PriceTable; until: number } => {
     const past = announced.filter(([from]) => Date.parse(from) <= time)

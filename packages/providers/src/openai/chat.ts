@@ -20,7 +20,10 @@ export interface ChatOptions {
   thinkTags?: boolean | 'open'
 }
 
-/** The adapter of the OpenAI family: it passes requests and answers through and normalizes the deviations of compatible servers. */
+/**
+ * The adapter of the OpenAI family: it passes requests and answers through and normalizes the deviations of compatible servers.
+ * @example const adapter = openaiChat('mine', { thinkTags: true })
+ */
 export const openaiChat = (provider: string, options: ChatOptions = {}): ChatAdapter => {
   const rulesOf = rulesAt(options.baseURL ?? OPENAI)
   return {

@@ -28,7 +28,10 @@ export const sharedFields = [
 /** What a model that continues no assistant message is told in its place, as a turn of the user. */
 export const GO_ON = 'Go on exactly where your last message ends, without repeating any of it.'
 
-/** Starts the notes of a request with each dropped field: those neither in `read` nor handled for all families. */
+/**
+ * Starts the notes of a request with each dropped field: those neither in `read` nor handled for all families.
+ * @example const { notes, note } = takeNotes(request, new Set(['model', 'messages']))
+ */
 export function takeNotes(request: object, read: ReadonlySet<string>): { notes: Note[]; note: NoteDown } {
   const notes: Note[] = []
   const note: NoteDown = (field, action) => void notes.push({ field, action })

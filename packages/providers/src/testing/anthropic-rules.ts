@@ -210,7 +210,10 @@ function checkStops(stops: unknown): Problem {
     : 'stop_sequences: each stop sequence must contain non-whitespace'
 }
 
-/** Validates a request of the Messages API, and the values of its header `anthropic-beta`; undefined if valid. */
+/**
+ * Validates a request of the Messages API, and the values of its header `anthropic-beta`; undefined if valid.
+ * @example const message = anthropicRefusal({ model: 'claude-sonnet-4-5', messages: [] })
+ */
 export function anthropicRefusal(body: unknown, betas: string[] = []): string | undefined {
   if (!isObject(body)) return 'The request body is not valid JSON.'
   const { model, max_tokens, messages, system, tools, stream = false, metadata = {} } = body

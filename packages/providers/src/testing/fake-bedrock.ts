@@ -127,6 +127,9 @@ export function fakeBedrock(options: FakeBedrockOptions = {}): FakeUpstream {
   }, options)
 }
 
-/** The frame of an exception within a stream, such as `throttlingException`. */
+/**
+ * The frame of an exception within a stream, such as `throttlingException`.
+ * @example const frame = bedrockException('throttlingException', 'Too many requests')
+ */
 export const bedrockException = (type: string, message: string): Uint8Array =>
   frame({ ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' }, { message })

@@ -105,7 +105,10 @@ async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return concat(all, size)
 }
 
-/** Makes a vendor callable through a transport and over HTTP. */
+/**
+ * Makes a vendor callable through a transport and over HTTP.
+ * @example const upstream = fakeUpstream(vendor, { remember: 10 })
+ */
 export function fakeUpstream(
   vendor: FakeVendor,
   { remember = Infinity, override }: Pick<FakeOptions, 'remember' | 'override'> = {},

@@ -255,7 +255,10 @@ function checkInstruction(instruction: unknown): Problem {
   )
 }
 
-/** Validates a request of generateContent; undefined if valid. */
+/**
+ * Validates a request of generateContent; undefined if valid.
+ * @example const message = googleRefusal('gemini-2.5-flash', { contents: [] })
+ */
 export function googleRefusal(model: string, body: unknown): string | undefined {
   if (!isObject(body)) return 'Invalid JSON payload received. Expected an object.'
   return (

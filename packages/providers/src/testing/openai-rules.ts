@@ -164,7 +164,10 @@ function checkFormat({ response_format, messages }: Json): Refusal | undefined {
   return undefined
 }
 
-/** Validates a chat request; undefined if valid. */
+/**
+ * Validates a chat request; undefined if valid.
+ * @example const refusal = openaiRefusal({ model: 'gpt-4o', messages: [] })
+ */
 export function openaiRefusal(body: unknown): Refusal | undefined {
   if (!isObject(body)) return notJson
   const unknown = unknownParameter(Object.keys(body), parameters)

@@ -41,6 +41,7 @@ export type Transport = (request: TransportRequest) => Promise<TransportResponse
 /**
  * Creates a transport for any runtime with `fetch`.
  * @param options.fetch default `globalThis.fetch`
+ * @example const provider = openai({ apiKey, transport: fetchTransport({ fetch: proxied }) })
  */
 export function fetchTransport(options: { fetch?: typeof globalThis.fetch } = {}): Transport {
   const send = options.fetch ?? globalThis.fetch

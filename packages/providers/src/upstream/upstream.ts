@@ -140,6 +140,7 @@ async function authorized({ id, authorize, secrets }: Upstream, request: Transpo
  * @param headers default `upstream.headers`
  * @throws UpstreamError if the upstream cannot be reached or responds with another status
  * @throws the signal's reason if it is aborted
+ * @example const response = await send(upstream, outgoing, call)
  */
 export function send(
   upstream: Upstream,
@@ -197,6 +198,7 @@ export function send(
 /**
  * Reads a response body as text.
  * @throws UpstreamError if it is truncated, too large or more than the memory of the request has, and so billed without a report of the usage
+ * @example const text = await wholeText(upstream, await send(upstream, outgoing, call), call)
  */
 export function wholeText(
   { id, limits }: Upstream,
@@ -246,7 +248,11 @@ export function readJson<T>(
   }
 }
 
-/** Sends a request and converts its JSON response as {@link readJson} does. @throws UpstreamError */
+/**
+ * Sends a request and converts its JSON response as {@link readJson} does.
+ * @throws UpstreamError
+ * @example const completion = await callJson(upstream, outgoing, call, usageOf, toCompletion)
+ */
 export async function callJson<T>(
   upstream: Upstream,
   request: Outgoing | Promise<Outgoing>,

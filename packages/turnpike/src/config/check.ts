@@ -49,5 +49,8 @@ export function checkConfig(
   return result.output
 }
 
-/** Types a configuration in a file: `export default defineConfig({ … })`. */
+/**
+ * Types a configuration in a file: `export default defineConfig({ … })`.
+ * @example export default defineConfig({ server: { port: 8787 }, providers: [{ type: 'openai', apiKey: '${OPENAI_API_KEY}' }] })
+ */
 export const defineConfig = (config: ConfigInput): ConfigInput => config

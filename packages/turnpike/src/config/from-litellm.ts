@@ -64,6 +64,7 @@ const without = (tree: Tree): Tree =>
  * @param value what its `config.yaml` says; it is read as YAML 1.1, as LiteLLM does
  * @returns a configuration that takes secrets from the environment as the file does, and what is not carried over, or not as it was. Without a
  * provider, nothing was converted.
+ * @example const { config, notes } = fromLitellm(yaml.parse(readFileSync('litellm.yaml', 'utf8')))
  */
 export function fromLitellm(value: unknown): { config: ConfigInput; notes: Note[] } {
   const given = isTree(value) ? value : {}

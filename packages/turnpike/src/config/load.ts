@@ -15,7 +15,11 @@ const NAMES = ['ts', 'js', 'json', 'yaml', 'yml'].map((ending) => `turnpike.conf
 /** Variables of the environment; an empty one counts as unset. */
 export type Variables = Record<string, string | undefined>
 
-/** The file that `CONFIG` names, or the one in a folder; undefined where there is none. @throws ConfigError if it is missing, or there are two */
+/**
+ * The file that `CONFIG` names, or the one in a folder; undefined where there is none.
+ * @throws ConfigError if it is missing, or there are two
+ * @example const file = findConfig(process.env)
+ */
 export function findConfig({ CONFIG }: Variables, folder = process.cwd()): string | undefined {
   if (CONFIG) {
     const file = resolve(folder, CONFIG)
@@ -129,6 +133,7 @@ function withVariables(given: Tree, environment: Variables, origins: Origins): v
 /**
  * Reads the configuration: the file that `CONFIG` names, or `turnpike.config.*` in the working folder, and the variables of the environment.
  * @throws ConfigError with all that is wrong
+ * @example const { providers } = await loadConfig(process.env)
  */
 export async function loadConfig(environment: Variables = process.env, folder = process.cwd()): Promise<Config> {
   const file = findConfig(environment, folder)

@@ -35,5 +35,8 @@ export function shownAt(path: string, value: unknown): unknown {
   return typeof value === 'object' && value !== null ? 'made by code' : value
 }
 
-/** A configuration as a file has it, with `…` in place of secrets. */
+/**
+ * A configuration as a file has it, with `…` in place of secrets.
+ * @example console.log(shownConfig(await loadConfig(process.env)))
+ */
 export const shownConfig = (config: Config): object => shownAt('', config) as object

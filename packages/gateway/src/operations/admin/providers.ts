@@ -116,7 +116,11 @@ export const ProviderProbe = v.object({
 })
 export type ProviderProbe = v.InferOutput<typeof ProviderProbe>
 
-/** The result of a probe, as it is answered. @param id of what was asked */
+/**
+ * The result of a probe, as it is answered.
+ * @param id of what was asked
+ * @example const { ok } = probeView('openai', await probe())
+ */
 export const probeView = (id: string, { duration_ms, status, error }: Probe): ProviderProbe => ({
   id,
   ok: !error,
