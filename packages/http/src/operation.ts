@@ -114,7 +114,7 @@ export interface Operation<Actor, Access extends string = string, Params = unkno
  *   summary: 'Greets somebody.',
  *   access: 'open',
  *   params: v.object({ name: v.string() }),
- *   run: (caller, { params }) => ({ text: 'Hello' }),
+ *   run: (_, { params }) => ({ text: `Hello ${params.name}` }),
  * })
  */
 export const operation = <
