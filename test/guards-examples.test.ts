@@ -28,7 +28,8 @@ async function textOf(response: Response): Promise<string> {
 
 it('redact: no provider sees personal data, and the answer has them', async () => {
   const { chat, sent, send, upstream } = await echoing(redact)
-  const data = ['ada@example.org', '4111 1111 1111 1111', 'DE02 1203 0000 0000 2020 51', '+49 30 901820-00']
+  const cards = ['4111 1111 1111 1111', '4111.1111.1111.1111', '4111/1111/1111/1111', '4111\u00a01111\n1111-1111']
+  const data = ['ada@example.org', 'ädä@bücher.example', ...cards, 'DE02 1203 0000 0000 2020 51', '+49 30 901820-00']
   const text = `Write to ${data.join(', or ')}; again ${data[0]}`
   for (const fields of [{}, stream]) {
     expect(await textOf(await chat(says(text, { system: 'I am bob@example.org', ...fields })))).toContain(
@@ -40,6 +41,28 @@ it('redact: no provider sees personal data, and the answer has them', async () =
   }
   await send('POST', '/v1/embeddings', { model: 'text-embedding-3-small', input: ['a', data[0]] })
   expect(upstream.requests.at(-1)!.body).toMatchObject({ input: ['a', '<PERSONAL_0>'] })
+})
+
+it('redact: neither pictures nor speech nor recordings tell of personal data', async () => {
+  const { send, upstream } = await echoing(redact)
+  const body = () => JSON.stringify(upstream.requests.at(-1)?.body)
+  const prompt = 'A card for ada@example.org'
+  await send('POST', '/v1/images/generations', { model: 'dall-e-3', prompt })
+  expect(body()).toContain('A card for <PERSONAL_0>')
+  const count = upstream.requests.length
+  for (const fields of [{ input: prompt }, { input: 'Hi', instructions: prompt }]) {
+    const spoken = await send('POST', '/v1/audio/speech', { model: 'gpt-4o-mini-tts', voice: 'alloy', ...fields })
+    expect(await errorOf(spoken)).toMatchObject({ code: 'content_filter' })
+  }
+  expect(upstream.requests).toHaveLength(count)
+  const form = new FormData()
+  form.set('model', 'whisper-1')
+  form.set('prompt', prompt)
+  form.set('file', new File(['RIFF'], 'ada@example.org.wav', { type: 'audio/wav' }))
+  const asked: Asked[] = []
+  const seeing = await echoing(redact, { name: 'see', request: (one) => void asked.push(one) })
+  await seeing.send('POST', '/v1/audio/transcriptions', form)
+  expect(asked).toMatchObject([{ request: { prompt: 'A card for <PERSONAL_0>', file: { name: 'audio.wav' } } }])
 })
 
 it('moderation: refuses requests and answers, and passes nothing that could not be judged', async () => {
@@ -197,6 +220,15 @@ it('cache: answers what a user has asked before, for nothing', async () => {
   }
   expect(await by(says('I am ada@example.org', stream))).toEqual([null, 'I am ada@example.org'])
   expect(await by(says('I am ada@example.org'))).toEqual(['cache', 'I am ada@example.org'])
+  // What one end user asked, another does not learn, however they are named.
+  const named = await testGateway({ guards: [cache()], endUserHeader: 'x-end-user' })
+  const headers = (user: string) => ({ headers: { 'x-end-user': user } })
+  for (const [user, answered] of [
+    ['A', null],
+    ['B', null],
+    ['A', 'cache'],
+  ] as const)
+    expect((await named.chat(says('Hi'), headers(user))).headers.get('x-gateway-answered-by')).toBe(answered)
   // The names of personal data are the same, and the data those of the request.
   expect(await by(says('I am bob@example.org', stream))).toEqual(['cache', 'I am bob@example.org'])
   expect(await by(says('I am bob@example.org', { temperature: 1 }))).toEqual([null, 'I am bob@example.org'])

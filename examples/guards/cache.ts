@@ -11,12 +11,12 @@ export function cache({ size = 1_000, ms = 3_600_000 } = {}): Guard {
   return {
     name: 'cache',
     request(asked) {
-      const { task, user_id } = asked
+      const { task, user_id, end_user } = asked
       if (task !== 'chat' && task !== 'embeddings') return undefined
       const { stream: _, stream_options: __, ...request } = asked.request
-      // By user, so that nobody learns what others ask.
+      // By user and end user, so that nobody learns what others ask.
       const key = createHash('sha256')
-        .update(JSON.stringify([user_id, task, request]))
+        .update(JSON.stringify([user_id, end_user, task, request]))
         .digest('hex')
       keys.set(asked, key)
       const found = answers.get(key)

@@ -4,10 +4,11 @@ import { textsIn } from './texts.js'
 
 /** E-mail addresses, and numbers of cards, accounts and telephones. */
 const personal =
-  /\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}|\b[A-Z]{2}\d{2}(?: ?\w{4}){3,7}\b|\+?\d(?:[ ()-]?\d){8,15}/g
+  /[\p{L}\p{N}_.+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,4}|\b[A-Z]{2}\d{2}(?: ?\w{4}){3,7}\b|\+?\d(?:[\s()./-]?\d){8,15}/gu
 
 /** The same in names and ids, which nothing can replace; long numbers within an id are none. */
-const fixed = /[\w.+-]@[\w-]{1,63}\.\w|\b[A-Z]{2}\d{2}(?: ?\w{4}){3,7}\b|(?<![\w-])\+?\d(?:[ ()-]?\d){8,15}(?![\w-])/
+const fixed =
+  /[\p{L}\p{N}_.+-]@[\p{L}\p{N}-]{1,63}\.[\p{L}\p{N}]|\b[A-Z]{2}\d{2}(?: ?\w{4}){3,7}\b|(?<![\w-])\+?\d(?:[\s()./-]?\d){8,15}(?![\w-])/u
 
 const isUrl = /^https?:\S+$/
 
@@ -38,6 +39,15 @@ export const redact: Guard = {
       return { request: { ...clean, model, provider, user } }
     }
     if (task === 'embeddings') return { request: { ...request, input: mapTexts(request.input, hide) } }
+    if (task === 'images') return { request: { ...request, prompt: hide(request.prompt) } }
+    if (task === 'transcription') {
+      // Files are often called by names; what tells the format is behind the last dot.
+      const file = { ...request.file, name: `audio${/\.\w{1,5}$/.exec(request.file.name)?.[0] ?? ''}` }
+      return { request: { ...request, prompt: request.prompt && hide(request.prompt), file } }
+    }
+    // What is spoken cannot be put back.
+    if (hide(`${request.input} ${request.instructions ?? ''}`) && found.length > 0)
+      throw refuse('This request has personal data, which would be spoken')
     return undefined
   },
   text: (text, asked) => text.replace(/<PERSONAL_(\d+)>/g, (name, at) => hidden.get(asked)?.[Number(at)] ?? name),

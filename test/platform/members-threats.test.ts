@@ -223,6 +223,17 @@ worldSuite('members', (world) => {
     // Who gets an account later finds what waits.
     await world().call('createUser', { email: 'nobody@example.org', password: 'a password of theirs', role: 'user' })
     expect((await ask<Member[]>(ada, 'GET', `projects/${project.id}/members`)).body).toEqual(listed)
+    // Nobody fills the list of somebody.
+    for (let i = 0; i < 9; i++)
+      expect((await share(world(), ada, (await newProject(world(), ada)).id, bob.email)).status).toBe(200)
+    const more = await newProject(world(), ada)
+    expect(await share(world(), ada, more.id, bob.email)).toMatchObject({ status: 403 })
+    expect((await share(world(), ada, project.id, bob.email)).status).toBe(200)
+    expect((await share(world(), ada, more.id, eve.email)).status).toBe(200)
+    const offered = made(await ask<{ id: string; project_id: string }[]>(bob, 'GET', 'account/shares'))
+    expect(offered).toHaveLength(10)
+    expect((await remove(bob, offered[0]!.project_id, offered[0]!.id)).status).toBe(204)
+    expect((await share(world(), ada, more.id, bob.email)).status).toBe(200)
     // A token for programs neither reads members nor adds one.
     const scopes = ['account:read', 'projects:read', 'projects:write']
     const { token } = made(await ask<{ token: string }>(ada, 'POST', 'tokens', { name: 't', scopes }))

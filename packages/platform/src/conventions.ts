@@ -150,6 +150,9 @@ export const MOST_TOKENS = 50
 export const MOST_MEMBERS = 50
 export const MOST_SHARED = 100
 
+/** Invitations into projects of one owner that wait for one e-mail. */
+export const MOST_OFFERED = 10
+
 /** Bytes of data that a file counts as, besides its bytes, which count as storage; so an empty file is not free. */
 export const FILE_RECORD_BYTES = 2_048
 

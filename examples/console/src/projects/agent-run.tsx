@@ -1,7 +1,7 @@
 import './agent-run.css'
 import type { Outcome } from '@turnpike/agent'
 import type { Tone } from '@turnpike/ui'
-import { count, Notice, Panel, Status, usd } from '@turnpike/ui'
+import { count, Notice, Panel, Status, usd, visible } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { useEffect, useRef } from 'preact/hooks'
 import type { CallPart, Run } from './agent-runs.js'
@@ -23,13 +23,13 @@ const states: Record<CallPart['state'], [name: string, tone: Tone]> = {
 function Call({ part: { id, name, args, state, result }, onAnswer }: { part: CallPart; onAnswer: Run['answer'] }) {
   const [word, tone] = states[state]
   return (
-    <div class="agent-call stack" role="group" aria-label={`Call of ${name}`}>
+    <div class="agent-call stack" role="group" aria-label={`Call of ${visible(name)}`}>
       <div class="spread">
-        <code>{name}</code>
+        <code>{visible(name)}</code>
         <Status tone={tone}>{word}</Status>
       </div>
       {args !== undefined && Object.keys(args as object).length > 0 && (
-        <pre class="small">{JSON.stringify(args, null, 2)}</pre>
+        <pre class="small">{visible(JSON.stringify(args, null, 2))}</pre>
       )}
       {state === 'asked' && (
         <div class="row end">

@@ -17,6 +17,7 @@ import { invalid } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { parse, toApiError } from '@turnpike/http'
 import { allowedTargets } from '../limits/allowed-models.js'
+import { calledEndUser } from '../limits/end-user.js'
 import { assembly } from './assembly.js'
 import { bareAnswer, bareChunks } from '../upstream/bare-answer.js'
 import type { Caller, UserCaller } from '../caller.js'
@@ -91,6 +92,7 @@ export class Guarding<T extends CallKind = CallKind> {
       request_id: call.requestId,
       user_id: caller.user.id,
       key_id: caller.key?.id ?? '',
+      end_user: String(calledEndUser(options.endUserHeader, request as Need['request'], call) ?? ''),
       session_id: tag(call, 'x-session-id'),
       conversation_id: tag(call, 'x-conversation-id'),
       task_id: tag(call, 'x-task-id'),

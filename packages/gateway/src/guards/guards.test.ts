@@ -24,6 +24,7 @@ describe('a guard of requests', () => {
       request: { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }], user: 'u' },
       request_id: response.headers.get('x-request-id'),
       user_id: OWNER,
+      end_user: 'u',
       key_id: keyId,
       session_id: OWNER,
       conversation_id: '',

@@ -36,6 +36,8 @@ export interface AskedBy {
   user_id: string
   /** '' for users who are signed in without a gateway key. */
   key_id: string
+  /** The end user whom the request names, by the header of `endUserHeader` or the `user` of a body; '' where it names none. */
+  end_user: string
   /** The tag headers of the request. */
   session_id: string
   conversation_id: string

@@ -7,6 +7,16 @@ import type { UpstreamOptions } from '../upstream/upstream-request.js'
 
 const wrongUser = (problem: string): ApiError => invalid(`user ${problem}`, { field: 'user' })
 
+/** What a request calls its end user: by the header that the operator names, else by the body's `user`. Undefined where it is blank. */
+export function calledEndUser(
+  header: string | undefined,
+  request: Need['request'],
+  call: Pick<Call, 'header'>,
+): unknown {
+  const id = (header !== undefined && call.header(header)) || request.user
+  return id == null || (typeof id === 'string' && id.trim() === '') ? undefined : id
+}
+
 /**
  * The end user of a request with a key that tells them apart: of the header that the operator names, else of the body's `user`.
  * @throws ApiError 400 for what is no id, and for none where the key requires one; 403 where the key has as many as it may
@@ -18,9 +28,8 @@ export function endUserOf(
   call: Call,
 ): Promise<EndUser> | EndUser | undefined {
   if (!key?.end_users) return undefined
-  const id = (header !== undefined && call.header(header)) || request.user
-  // A blank one is none.
-  if (id == null || (typeof id === 'string' && id.trim() === '')) {
+  const id = calledEndUser(header, request, call)
+  if (id === undefined) {
     if (key.end_users.required) throw wrongUser('is required by this key: the id of the end user')
     return undefined
   }

@@ -3,7 +3,7 @@ import type { Act, Entry, Key, KV, User } from '@turnpike/core'
 import { entriesOf, getUser } from '@turnpike/core'
 import { repeated, uuidv7 } from '@turnpike/core/helpers'
 import { audit, counting, emailId, growth, invalid, ownedKey, pageOfIndex, userEntries } from '@turnpike/core/internal'
-import { MOST_MEMBERS, MOST_SHARED } from '../conventions.js'
+import { MOST_MEMBERS, MOST_OFFERED, MOST_SHARED } from '../conventions.js'
 import { forbidden, notFound } from '../errors.js'
 import type { Page, Paging } from '../pages.js'
 import type { Member, StoredProject } from '../projects/project-access.js'
@@ -11,6 +11,7 @@ import { idOf, permitted, projectFor, projectKey } from '../projects/project-acc
 import { joined, projectView } from '../projects/stored-projects.js'
 import type { Share } from '../schemas-members.js'
 import type { MemberRole, Project } from '../schemas.js'
+import type { Found } from './member-entries.js'
 import { entryOfMember, offeredKey, sharedKey, slotsKey } from './member-entries.js'
 
 /** Who asks: a member by the id, whoever is invited by the e-mail. */
@@ -85,6 +86,16 @@ async function memberOf(
   return { project, member: project?.value.members?.find(({ id }) => id === idOf(memberId)) }
 }
 
+/** @throws ApiError 403 where as many projects of an owner as may wait for an e-mail */
+async function checkOffered(kv: KV, ownerId: string, email: string): Promise<void> {
+  let offered = 0
+  for await (const { value } of entriesOf<Found>(kv, offeredKey(email)))
+    if (value.user_id === ownerId && ++offered >= MOST_OFFERED)
+      throw forbidden(
+        `${MOST_OFFERED} of your projects wait for this e-mail already; they have to be accepted or declined`,
+      )
+}
+
 /**
  * Invites somebody by e-mail, whether or not there is a user with it; changes the role of who is invited or a member.
  * @param options.bytes bytes of data in all that the owner may have
@@ -106,6 +117,7 @@ export const setMember = (
     if (known?.role === role) return known
     if (!known && members.length >= MOST_MEMBERS)
       throw forbidden(`A project has ${MOST_MEMBERS} members at most, with those who are invited`)
+    if (!known) await checkOffered(kv, owner.id, email)
     const member: Member = known
       ? { ...known, role }
       : { id: uuidv7(now), email, role, added_at: new Date(now).toISOString() }
