@@ -184,15 +184,15 @@ export async function charged(upstream: AdmittedRequest, used: Used): Promise<Up
 /** Writes the usage record. */
 function record(upstream: AdmittedRequest, used: Used, outcome: Outcome): Promise<Cost> {
   const { options, call, hold, attempts, first_token_ms, before } = upstream
-  const record = usageRecord(upstream, used, outcome)
-  const { prompt_tokens, completion_tokens } = record
+  const made = usageRecord(upstream, used, outcome)
+  const { prompt_tokens, completion_tokens } = made
   const nano =
-    record.cost_nano_usd === null || before.cost_nano_usd === null ? null : record.cost_nano_usd + before.cost_nano_usd
+    made.cost_nano_usd === null || before.cost_nano_usd === null ? null : made.cost_nano_usd + before.cost_nano_usd
   call.log({ outcome, attempts, prompt_tokens, completion_tokens, cost_usd: toUsd(nano ?? 0) })
   if (nano === null) call.log({ unpriced: true })
-  upstream.settle?.(record.tokens + before.tokens)
+  upstream.settle?.(made.tokens + before.tokens)
   if (first_token_ms !== null) call.log({ first_token_ms })
-  return options.ledger.append(record, hold).then(() => ({ cost: toUsd(nano ?? 0), priced: nano !== null }))
+  return options.ledger.append(made, hold).then(() => ({ cost: toUsd(nano ?? 0), priced: nano !== null }))
 }
 
 /**
