@@ -117,6 +117,11 @@ consoleSuite(
 
     it('shows Markdown and the beginning of a text, and downloads others', async () => {
       const { page, person } = given()
+      // A reload would open again what is still closing.
+      const close = async (): Promise<void> => {
+        await page.keyboard.press('Escape')
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
+      }
       const add = async (name: string, content: string, type: string): Promise<void> =>
         void (await person.client.upload(new Blob([content], { type }), { name }))
       await add('plan.md', '# The plan\n\n<img src=x onerror=alert(1)>', 'text/markdown')
@@ -127,20 +132,20 @@ consoleSuite(
       await open('plan.md')
       await page.locator('.preview-text').getByRole('heading', { name: 'The plan' }).waitFor()
       await given().inspect('console-file-markdown')
-      await page.keyboard.press('Escape')
+      await close()
       await open('gates.ts')
       await page.getByText('This is the beginning').waitFor()
       expect((await page.locator('.preview-text pre').textContent())!.length).toBe(200_000)
-      await page.keyboard.press('Escape')
+      await close()
       await open('empty.txt')
       await page.locator('.preview-text pre').waitFor({ state: 'attached' })
-      await page.keyboard.press('Escape')
+      await close()
       await open('report.pdf')
       const download = page.waitForEvent('download')
       await page.getByRole('link', { name: 'Download' }).click()
       expect((await download).suggestedFilename()).toBe('report.pdf')
       expect(await page.locator('.preview, .preview-text').count()).toBe(0)
-      await page.keyboard.press('Escape')
+      await close()
       for (const { id, display_name } of await person.client.get('/api/user-files'))
         if (/^(?:plan|gates|empty|report)/.test(display_name))
           await person.client.delete('/api/user-files/{id}', { params: { id }, query: { permanent: 'true' } })
