@@ -260,6 +260,32 @@ describe(`threat 43: answers that are left before they cost anything, on ${runti
     expect(cost_usd).toBeGreaterThanOrEqual(cost - 1e-9)
   })
 
+  it('threat 42: recordings that are longer than they look exceed a budget by one at most', async () => {
+    // An hour of 20 samples a second, with a byte each.
+    const head = Buffer.alloc(44)
+    head.write('RIFF    WAVEfmt ', 'latin1')
+    for (const [at, value] of [
+      [20, 1],
+      [22, 1],
+      [24, 20],
+      [34, 8],
+    ] as const)
+      head.writeUInt16LE(value, at)
+    head.writeUInt32LE(16, 16)
+    const file = audio('a.wav', new Uint8Array([...head, ...Buffer.alloc(72_000)]))
+    answering(() => heldAnswer({ text: 'Hello', duration: 3_600 }, gate))
+    const key = await callers.create({ budget: { usd: 1 } })
+    const asked = Array.from({ length: 10 }, () =>
+      callers.post(paths.transcription, requestOf('transcription', { file }), key),
+    )
+    await reached
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    open()
+    const served = (await Promise.all(asked)).filter(({ status }) => status === 200)
+    // Each costs $0.36.
+    expect([2, 3]).toContain(served.length)
+  })
+
   it('subtitles cost the whole recording, silence included', async () => {
     answering(() =>
       heldAnswer(

@@ -86,11 +86,11 @@ export const VOICES = ['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer']
 /** Models of transcription. */
 export const TRANSCRIPTION_MODELS = ['whisper-1']
 
-/**
- * The fewest bytes that a second of a recording takes, of speech: Opus at 6 kbit/s, the least that RFC 6716 (section 2.1.1)
- * describes. What is held under a budget reckons with no fewer.
- */
-export const SPEECH_BYTES_PER_SECOND = 750
+/** The fewest bytes that a second of MP3 takes: 8 kbit/s (ISO/IEC 13818-3). What is held under a budget reckons with no fewer. */
+export const MP3_BYTES_PER_SECOND = 1_000
+
+/** Likewise of other formats that compress: Opus has silence in a packet of some bytes each 400 ms (RFC 6716, section 2.1.9), besides those of its file. */
+export const LEAST_BYTES_PER_SECOND = 40
 
 /**
  * The longest duration that an upstream is believed, in seconds: 116 days. The bytes of a file tell no more: FLAC has silence in three

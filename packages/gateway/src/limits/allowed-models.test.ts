@@ -136,6 +136,12 @@ describe('a key restricted to a group', () => {
     // Of another group only what is a member of the own one as well.
     expect((await ask({ model: 'other' })).status).toBe(200)
     expect((await records()).map(({ model }) => model)).toEqual(['gpt-4o-mini'])
+    // The model that a group of the same name stands in front of.
+    const shadowed = await grouped(['gpt-5'])
+    expect((await shadowed.ask({ model: 'gpt-5' })).status).toBe(200)
+    for (const model of ['openai/gpt-5', 'gpt-5:latest', 'openai/gpt-5:latest'])
+      expect([model, (await shadowed.ask({ model })).status]).not.toEqual([model, 200])
+    expect((await shadowed.records()).map(({ model }) => model)).toEqual(['gpt-4o'])
     const strange = await grouped(['constructor', '__proto__', 'any/gpt-4o-mini', 'gone'])
     for (const model of ['gpt-4o-mini', 'any', 'gone']) expect((await strange.ask({ model })).status).not.toBe(200)
   })

@@ -15,9 +15,8 @@ function namesOf(provider: string, model: string): string[] {
 export function usableBy(router: Router, caller: Caller): (provider: string, model: string) => boolean {
   const models = hasUser(caller) ? caller.key?.models : undefined
   if (!models) return () => true
-  const own = new Set(models)
-  const all = new Set(own)
-  for (const name of own) for (const member of router.members(name) ?? []) all.add(member)
+  // A group or an alias stands in front of a model of the same name, which it does not allow.
+  const all = new Set([...new Set(models)].flatMap((name) => router.members(name) ?? [name]))
   return (provider, model) => namesOf(provider, model).some((name) => all.has(name))
 }
 

@@ -1,9 +1,9 @@
-import { memoryKV } from '@turnpike/core'
+import { fixedPrices, memoryKV, priceTable } from '@turnpike/core'
 import { createRouter, openai } from '@turnpike/providers'
 import { fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import type { TestOptions } from '../../../../test/support/gateway.js'
-import { answer, chunk, COST, errorOf, OWNER, streamed, withKey } from '../../../../test/support/gateway.js'
+import { answer, chunk, completion, COST, errorOf, OWNER, streamed, withKey } from '../../../../test/support/gateway.js'
 
 describe('a budget', () => {
   const limited = (usd: number, options: TestOptions = {}) => withKey({ budget: { usd } }, options)
@@ -102,6 +102,29 @@ describe('a budget', () => {
     })
     expect((await at.ask({ max_tokens: 2 })).status).toBe(200)
     expect((await at.chat({ max_tokens: 2 })).status).toBe(403)
+  })
+
+  it('threat 33: refuses models that search the web for every answer, and no others', async () => {
+    const searching = [
+      'sonar-pro',
+      'perplexity/sonar',
+      'groq/compound',
+      'compound-mini',
+      'gpt-5:online',
+      'gpt-5-search-api',
+    ]
+    const others = ['sonariser', 'compounded']
+    const models = [...searching, ...others]
+    const router = createRouter({
+      providers: [openai({ apiKey: 'sk', models, transport: fakeOpenAI({ override: () => completion() }).transport })],
+      prices: fixedPrices(
+        priceTable(Object.fromEntries(models.map((id) => [`openai/${id}`, { input: 1, output: 1 }]))),
+      ),
+    })
+    const { ask } = await withKey({ budget: { usd: 1 } }, { router })
+    for (const model of searching)
+      expect([model, (await ask({ model: `openai/${model}` })).status]).toEqual([model, 403])
+    for (const model of others) expect([model, (await ask({ model: `openai/${model}` })).status]).toEqual([model, 200])
   })
 
   it('starts again each month', async () => {

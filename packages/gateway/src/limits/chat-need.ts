@@ -58,8 +58,8 @@ const asks = ({ modalities, audio }: ChatRequest, what: 'audio' | 'image'): bool
   (Array.isArray(modalities) && // As Gemini is sent it: some letters have a capital that is another one's, too.
     modalities.some((word) => String(word).toUpperCase() === what.toUpperCase()))
 
-/** OpenAI's models that search the web for every answer, at a price per call. */
-const searches = /-search-(preview|api)/
+/** Models that search the web for every answer, at a price per call: OpenAI's, Perplexity's, Groq's, and all of OpenRouter with the suffix. */
+const searches = /-search-(?:preview|api)|(?:^|\/)(?:sonar|compound)\b|:online$/
 
 /** What a target is asked for whose price is not known, beyond text at the standard price; undefined = nothing. */
 function unpriced(request: ChatRequest, prompt: Prompt, target: Target): string | undefined {

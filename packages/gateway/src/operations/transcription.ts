@@ -5,11 +5,12 @@ import { invalid, unsupported } from '@turnpike/core/internal'
 import { bytes } from '@turnpike/http'
 import * as v from 'valibot'
 import { requireModel } from '../limits/allowed-models.js'
-import { AUDIO_LIMIT, MOST_SECONDS, SPEECH_BYTES_PER_SECOND, TRANSCRIPTION_MODELS } from '../conventions.js'
+import { AUDIO_LIMIT, MOST_SECONDS, TRANSCRIPTION_MODELS } from '../conventions.js'
 import { transcriptionFields, permitted } from '../limits/documented-fields.js'
 import { guarded } from '../guards/guarding.js'
 import { reported } from '../records/meter.js'
 import { AUDIO_TOKENS, BYTES_PER_SECOND } from '../limits/prompt.js'
+import { mostSeconds } from '../limits/recording.js'
 import { mostTokens, utf8Bytes } from '../limits/text-bytes.js'
 import type { Used } from '../records/record.js'
 import { estimated } from '../records/record.js'
@@ -129,13 +130,14 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
       })
       const guess = Math.ceil(file.size / BYTES_PER_SECOND)
       const expected = unitsOfSeconds(guess)
+      const longest = await mostSeconds(file)
       const need = {
         task: 'transcription' as const,
         // Whom it is for, also where that is not sent.
         request: extend(request, { user: fields['user'] }),
         expected: () => expected,
         most: () => ({
-          ...unitsOfSeconds(Math.ceil(file.size / SPEECH_BYTES_PER_SECOND)),
+          ...unitsOfSeconds(longest),
           input: mostTokens(utf8Bytes(request.prompt ?? '')),
         }),
       }

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { mostSeconds } from './recording.js'
+
+/** A file of pieces, the last of which is made as long as it is to be. */
+function file(size: number, ...pieces: Uint8Array[]) {
+  const rest = size - pieces.reduce((sum, { length }) => sum + length, 0)
+  const all = [...pieces, new Uint8Array(rest)]
+  return {
+    name: 'a',
+    type: '',
+    size,
+    async *read() {
+      yield* all
+    },
+  }
+}
+const text = (value: string) => new TextEncoder().encode(value)
+
+/** The head of a WAV file, behind other chunks. */
+function wav({ format = 1, channels = 1, rate = 16_000, bits = 16, before = 0 } = {}): Uint8Array {
+  const bytes = new DataView(new ArrayBuffer(44 + (before && 8 + before)))
+  const put = (at: number, value: string): void => text(value).forEach((byte, i) => bytes.setUint8(at + i, byte))
+  put(0, 'RIFF')
+  put(8, 'WAVE')
+  let at = 12
+  if (before) {
+    put(at, 'JUNK')
+    bytes.setUint32(at + 4, before, true)
+    at += 8 + before
+  }
+  put(at, 'fmt ')
+  bytes.setUint32(at + 4, 16, true)
+  bytes.setUint16(at + 8, format, true)
+  bytes.setUint16(at + 10, channels, true)
+  bytes.setUint32(at + 12, rate, true)
+  bytes.setUint16(at + 22, bits, true)
+  return new Uint8Array(bytes.buffer)
+}
+
+describe('the longest that a recording may last', () => {
+  it.each<[string, Uint8Array[], number]>([
+    ['WAV', [wav()], 1_000_000 / 32_000],
+    ['WAV in stereo with floats', [wav({ format: 3, channels: 2, rate: 48_000, bits: 32 })], 1_000_000 / 384_000],
+    ['WAV behind another chunk', [wav({ before: 28 })], 1_000_000 / 32_000],
+    ['WAV with a byte an hour', [wav({ rate: 20, bits: 8 })], 1_000_000 / 20],
+    ['WAV that is compressed', [wav({ format: 49 })], 1_000_000 / 40],
+    ['WAV of rate 0', [wav({ rate: 0 })], 1_000_000 / 40],
+    ['a head that is cut', [wav().subarray(0, 30)], 1_000_000 / 40],
+    ['chunks without end', [wav({ before: 5_000 })], 1_000_000 / 40],
+    ['MP3', [Uint8Array.of(0xff, 0xfb, 0x90)], 1_000_000 / 1_000],
+    ['MP3 in small pieces', [Uint8Array.of(0xff), Uint8Array.of(0xf3)], 1_000_000 / 1_000],
+    ['MP3 behind a tag', [text('ID3\u0004\0\0\0\0\u0040\0'), new Uint8Array(8_192), Uint8Array.of(0xff, 0xfb)], 1_000],
+    ['something else behind a tag', [text('ID3\u0004\0\0\0\0\0\u0002'), text('xxOggS')], 1_000_000 / 40],
+    ['AAC', [Uint8Array.of(0xff, 0xf1, 0x50)], 1_000_000 / 40],
+    ['WebM', [Uint8Array.of(0x1a, 0x45, 0xdf, 0xa3)], 1_000_000 / 40],
+  ])('%s', async (_, pieces, seconds) => {
+    expect(await mostSeconds(file(1_000_000, ...pieces))).toBe(Math.ceil(seconds))
+  })
+
+  it('of a file of one byte', async () => {
+    expect(await mostSeconds(file(1, Uint8Array.of(0xff)))).toBe(1)
+  })
+})

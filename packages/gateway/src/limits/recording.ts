@@ -1,0 +1,67 @@
+import type { FileInput } from '@turnpike/core'
+import { LEAST_BYTES_PER_SECOND, MP3_BYTES_PER_SECOND } from '../conventions.js'
+
+/** Where the first bytes are in which a format is looked for. */
+const HEAD = 4_096
+
+/** Some bytes of a file, fewer at its end. */
+async function bytesAt(file: FileInput, offset: number): Promise<DataView<ArrayBuffer>> {
+  const head = new Uint8Array(HEAD)
+  let length = 0
+  let position = 0
+  for await (const piece of file.read()) {
+    const wanted = piece.subarray(Math.max(offset - position, 0)).subarray(0, HEAD - length)
+    head.set(wanted, length)
+    length += wanted.length
+    position += piece.length
+    if (length === HEAD) break
+  }
+  return new DataView(head.buffer, 0, length)
+}
+
+const textAt = (bytes: DataView, at: number): string =>
+  at + 4 <= bytes.byteLength ? String.fromCharCode(...[0, 1, 2, 3].map((i) => bytes.getUint8(at + i))) : ''
+
+/** PCM of integers, of floats, and the form that names one of them at another place (RFC 2361). */
+const PCM = [1, 3, 0xfffe]
+
+/** Bytes of a second by the head of a WAV file; undefined where it has none, or is not PCM. */
+function wavRate(head: DataView): number | undefined {
+  for (let at = 12; textAt(head, at) !== '';) {
+    if (textAt(head, at) === 'fmt ' && at + 24 <= head.byteLength) {
+      const [format, channels, bits] = [8, 10, 22].map((field) => head.getUint16(at + field, true)) as [
+        number,
+        number,
+        number,
+      ]
+      const rate = channels * head.getUint32(at + 12, true) * Math.ceil(bits / 8)
+      return PCM.includes(format) && rate > 0 ? rate : undefined
+    }
+    if (at + 8 > head.byteLength) return undefined
+    const size = head.getUint32(at + 4, true)
+    at += 8 + size + (size % 2)
+  }
+  return undefined
+}
+
+/** The length of an ID3 tag with its head, which has it in bytes of seven bits; 0 where there is none. */
+function tagLength(head: DataView): number {
+  if (!textAt(head, 0).startsWith('ID3') || head.byteLength < 10) return 0
+  return 10 + [6, 7, 8, 9].reduce((length, at) => length * 128 + (head.getUint8(at) & 127), 0)
+}
+
+/** Whether bytes begin with a frame of MPEG audio, and not of AAC, which has no layer there. */
+const isMpegFrame = (bytes: DataView): boolean =>
+  bytes.byteLength > 1 && (bytes.getUint16(0) & 0xffe0) === 0xffe0 && (bytes.getUint8(1) & 0b110) !== 0
+
+/**
+ * The longest that a recording may be billed for, in seconds: what is held for it under a budget. WAV files tell how many bytes a second takes, and
+ * MP3 takes at least so many; what is compressed in other ways may be silence, which takes next to none.
+ */
+export async function mostSeconds(file: FileInput): Promise<number> {
+  const head = await bytesAt(file, 0)
+  if (textAt(head, 0) === 'RIFF') return Math.ceil(file.size / (wavRate(head) ?? LEAST_BYTES_PER_SECOND))
+  const tag = tagLength(head)
+  const isMp3 = isMpegFrame(tag === 0 ? head : await bytesAt(file, tag))
+  return Math.ceil(file.size / (isMp3 ? MP3_BYTES_PER_SECOND : LEAST_BYTES_PER_SECOND))
+}
