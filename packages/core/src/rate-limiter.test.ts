@@ -32,6 +32,14 @@ describe('memoryRateLimiter', () => {
     expect(await consume('k', 1)).toMatchObject({ ok: true })
   })
 
+  it('begins anew where the clock was set back', async () => {
+    const { clock, consume } = limiter(10_000_000)
+    await consume('k', 1)
+    clock.now -= 3_600_000
+    expect(await consume('k', 1)).toEqual({ ok: true, retryAfter: 60, remaining: 0 })
+    expect(await consume('k', 1)).toMatchObject({ ok: false })
+  })
+
   it('counts each key separately', async () => {
     const { consume } = limiter()
     expect(await consume('a', 1)).toMatchObject({ ok: true })

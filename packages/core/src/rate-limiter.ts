@@ -25,6 +25,9 @@ export const granted = (count: number, used: number, perMinute: number): number 
 
 const WINDOW_MS = 60_000
 
+/** Whether a window runs that ends at a time: one that ends later than windows do was begun by a clock that has been set back. */
+const runs = (end: number, time: number): boolean => end > time && end <= time + WINDOW_MS
+
 /** Counts the calls of a request beyond its first one, which was counted as the request. None where there are more than a minute has. */
 export const consumeMore = (
   limiter: Pick<RateLimiter, 'consume'>,
@@ -45,12 +48,12 @@ export function memoryRateLimiter(options: { now?: () => number } = {}): RateLim
 
   const consume = (key: string, perMinute: number, count = 1): RateLimit => {
     const time = now()
-    if (time >= sweepAt) {
-      for (const [k, { end }] of windows) if (end <= time) windows.delete(k)
+    if (!runs(sweepAt, time)) {
+      for (const [k, { end }] of windows) if (!runs(end, time)) windows.delete(k)
       sweepAt = time + WINDOW_MS
     }
     let window = windows.get(key)
-    if (!window || window.end <= time) windows.set(key, (window = { end: time + WINDOW_MS, used: 0 }))
+    if (!window || !runs(window.end, time)) windows.set(key, (window = { end: time + WINDOW_MS, used: 0 }))
     const ok = window.used + count <= perMinute
     if (ok) window.used += count
     const retryAfter = Math.max(1, Math.ceil((window.end - time) / 1000))
@@ -61,7 +64,7 @@ export function memoryRateLimiter(options: { now?: () => number } = {}): RateLim
     consume,
     adjust(key, perMinute, difference) {
       const window = windows.get(key)
-      const isRunning = window !== undefined && window.end > now()
+      const isRunning = window !== undefined && runs(window.end, now())
       const counted = granted(difference, isRunning ? window.used : 0, perMinute)
       if (isRunning) window.used += counted
       else if (counted > 0) consume(key, perMinute, counted)
