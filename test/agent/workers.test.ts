@@ -19,7 +19,7 @@ interface UsageRecord {
   cost_nano_usd: number
 }
 
-const TASKS = thorough ? 200 : 40
+const TASKS = thorough ? 100 : 40
 /** Those that several processes share first: there, two servers have a worker each. */
 const shared = ['redis', 'postgres']
 const inTurn = stores.toSorted((a, b) => Number(shared.includes(b.name)) - Number(shared.includes(a.name)))

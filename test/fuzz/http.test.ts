@@ -62,7 +62,7 @@ type Fault = keyof typeof faults
 /** Requests that are sent at a time. */
 const BATCH = 8
 /** Requests of each operation, on average; a sixth of them on stores that are slower than memory. */
-const PER_OPERATION = runs(3, 150)
+const PER_OPERATION = runs(3, 100)
 
 /** The answers to the requests of each operation that are as documented, by status. */
 type Seen = Map<string, Map<number, number>>
@@ -171,7 +171,7 @@ describe.each([...sample(stores)])('on $name', ({ name, needed, create }) => {
         await server.world().kill()
         await endEngines()
       })
-      await fuzz(server, name === 'memory' ? PER_OPERATION : Math.ceil(PER_OPERATION / 6))
+      await fuzz(server, name === 'memory' ? PER_OPERATION : Math.ceil(PER_OPERATION / 10))
     },
   )
 })

@@ -9,7 +9,7 @@ import { download, durableStores, listed, upload } from './files.js'
 import type { SignedIn, World } from './world.js'
 import { startWorld } from './world.js'
 
-const ROUNDS = thorough ? 8 : 1
+const ROUNDS = thorough ? 4 : 1
 const bytes = noise(3_000_000)
 
 describe.each([...durableStores])('files after kill -9, on $name', ({ needed, create }) => {

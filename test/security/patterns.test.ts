@@ -181,6 +181,7 @@ describe('threat 15: ReDoS, in the sources', () => {
     expect([...new Set(literals.filter(isTail))].toSorted()).toEqual(['/\\/+$/'])
     // Of constants, all of them.
     expect(found.filter(({ made }) => made > 0).map(({ path }) => path)).toEqual([
+      'packages/core/src/entities/users.ts',
       'packages/core/src/helpers/scrub.ts',
       'packages/providers/src/refusals/context-length.ts',
       'packages/providers/src/testing/anthropic-blocks.ts',

@@ -17,7 +17,7 @@ import type { Load } from './load.js'
 import { checkBudgets, populate, startLoad, watchBudgets } from './load.js'
 
 /** Number of kills under load; `LEDGER_RUNS` raises it. */
-const KILLS = Math.max(thorough ? 5 : 2, Number(process.env['LEDGER_RUNS'] ?? 0))
+const KILLS = Math.max(thorough ? 3 : 2, Number(process.env['LEDGER_RUNS'] ?? 0))
 /** Least completed requests between two kills, and the longest time that the load then continues, in milliseconds. */
 const FINISHED = 20
 const LOAD_MS = 300

@@ -11,7 +11,7 @@ import { randomOf } from '../../support/random.js'
 import { all, newJournal, verify, writeAll } from './journal.js'
 
 /** Kills under load. */
-const KILLS = thorough ? 5 : 1
+const KILLS = thorough ? 3 : 1
 /** Longest time under load before a kill, in milliseconds. */
 const LOAD_MS = 400
 /** Longest time before a process is killed that is being opened: about what it takes. */
