@@ -151,8 +151,8 @@ describe(`ids from anywhere, on ${runtime}`, () => {
     // The same holds for e-mails, where neither case nor the form of composed characters counts, but nothing else.
     const emails = [
       'a@x',
-      'a@x=y',
-      'a@x?y',
+      'a@x-y',
+      'a@x.y',
       'a?@x',
       'a/b@x',
       'a=b@x',

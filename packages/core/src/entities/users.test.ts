@@ -88,6 +88,13 @@ describe('createUser', () => {
     expect(await faults()).toEqual([])
   })
 
+  it('are one with dots of other scripts', async () => {
+    const kv = await memoryKV()
+    await createUser(kv, { id: 'u1', email: 'me@mail.example.org' })
+    for (const domain of ['mail\uff61example\u3002org', 'mail\uff0eexample.org', '\uff4dail.example.org'])
+      await expect(createUser(kv, { email: `me@${domain}` })).rejects.toThrow('is taken')
+  })
+
   it('accepts many users without e-mail address', async () => {
     const kv = await memoryKV()
     const users = await Promise.all([createUser(kv, {}), createUser(kv, { email: null }), createUser(kv, {})])
@@ -115,6 +122,12 @@ it.each([
   ['a(x)@b', false],
   ['a,b@c', false],
   ['a@[127.0.0.1]', false],
+  ['a@b.', false],
+  ['a@b\u3002', false],
+  ['a@b/c', false],
+  ['a@b*', false],
+  ['a@b#c', false],
+  ['a/b#c=d@e-f.g', true],
 ])('%j is an e-mail address: %s', (text, isOne) => expect(EMAIL.test(text)).toBe(isOne))
 
 describe('getUser', () => {

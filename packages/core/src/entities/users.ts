@@ -79,14 +79,16 @@ const inputFields: FieldSchemas<Partial<UserFields> & { id?: string }> = {
 }
 
 /**
- * A part of an e-mail address: no spaces, control characters, lone surrogates and format characters such as U+202E; none of the characters by
- * which one mailbox has many spellings (RFC 5322, specials); and none that becomes another by lower case or composition: U+212A a `k`, U+1FEF a
- * backtick, U+037E a semicolon.
+ * What is in no e-mail address: spaces, control characters, lone surrogates and format characters such as U+202E; the characters by which one
+ * mailbox has many spellings (RFC 5322, specials); and those that become others by lower case or composition: U+212A a `k`, U+1FEF a backtick,
+ * U+037E a semicolon.
  */
-const emailPart = String.raw`[^@\s\p{Cc}\p{Cs}\p{Cf}()<>[\]:;\\,"${'\u212A\u1FEF\u037E'}]+`
+const never = String.raw`@\s\p{Cc}\p{Cs}\p{Cf}()<>[\]:;\\,"${'\u212A\u1FEF\u037E'}`
+/** What is in no domain besides. */
+const notInDomain = never + String.raw`!#$%&'*+/=?^{|}~` + '`'
 
-/** A valid e-mail address. */
-export const EMAIL = new RegExp(`^${emailPart}@${emailPart}$`, 'u')
+/** A valid e-mail address, whose domain does not end with a dot, of whatever script. */
+export const EMAIL = new RegExp(`^[^${never}]+@[^${notInDomain}]*[^${notInDomain}.${'\u3002\uFF0E\uFF61'}]$`, 'u')
 
 /** A name of a user or a file, which may be empty: no control characters, and no half of a surrogate pair. */
 export const ONE_LINE = /^[^\p{Cc}\p{Cs}]*$/u
@@ -102,9 +104,11 @@ const composed = (email: string): string => email.toLowerCase().normalize('NFC')
  */
 export function emailId(email: string): string {
   const text = composed(email)
-  const [, name, domain] = /^(.*@)([\p{L}\p{M}\p{N}.-]*\P{ASCII}[\p{L}\p{M}\p{N}.-]*)$/u.exec(text) ?? []
-  const url = domain && parseUrl(`http://${domain}`)
-  return url ? name + url.hostname : text
+  const at = text.lastIndexOf('@') + 1
+  const domain = text.slice(at)
+  const isInternational = /^(?:[a-z\d.-]|\P{ASCII})+$/u.test(domain) && /\P{ASCII}/u.test(domain)
+  const url = isInternational && parseUrl(`http://${domain}`)
+  return url ? text.slice(0, at) + url.hostname : text
 }
 
 export const hasEmailLength = (email: string): boolean => emailId(email).length <= EMAIL_LENGTH
