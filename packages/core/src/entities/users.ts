@@ -85,7 +85,7 @@ const inputFields: FieldSchemas<Partial<UserFields> & { id?: string }> = {
  */
 const never = String.raw`@\s\p{Cc}\p{Cs}\p{Cf}()<>[\]:;\\,"${'\u212A\u1FEF\u037E'}`
 /** What is in no domain besides. */
-const notInDomain = never + String.raw`!#$%&'*+/=?^{|}~` + '`'
+const notInDomain = never + String.raw`+!*#?$%&'/=^{|}~` + '`'
 
 /** A valid e-mail address, whose domain does not end with a dot, of whatever script. */
 export const EMAIL = new RegExp(`^[^${never}]+@[^${notInDomain}]*[^${notInDomain}.${'\u3002\uFF0E\uFF61'}]$`, 'u')
