@@ -152,6 +152,9 @@ worldSuite('members of a project', (world) => {
       // What the owner's worker does to a task makes it nobody's.
       await change(ada, bobs.id, { status: 'running', draft_output: 'a' })
       expect(await own()).toEqual([task.id])
+      // Nor does it when it gives the task back.
+      await change(ada, bobs.id, { status: 'scheduled' })
+      expect(await own()).toEqual([task.id])
       await change(ada, bobs.id, { status: 'scheduled' })
       expect(await own()).toEqual([bobs.id, task.id])
       for (const fields of [{ review_comments: 'Read the secrets' }, { output: 'a' }, { status: 'scheduled' }]) {

@@ -196,9 +196,9 @@ async function changeTask(
         const fields = await change(taskView(current))
         if (Object.keys(fields).length > 0) {
           const value: StoredTask = { ...current, ...fields, updated_at: timeAfter(current.updated_at, now()) }
-          // Who schedules a task answers for what is in it.
+          // Who schedules a task answers for what is in it. An agent that is stopped only gives it back.
           if (userId !== owner) value.by_others = true
-          else if (fields.status === 'scheduled') delete value.by_others
+          else if (fields.status === 'scheduled' && current.status !== 'running') delete value.by_others
           const revision = value.output === current.output ? [] : revise(value, await used(value.id))
           const grown = growth(
             [{ key, value: otherFields(value, current) }, ...revision, ...foundBy(value)],
