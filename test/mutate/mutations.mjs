@@ -32,7 +32,7 @@ export const mutations = [
     name: 'recorded-twice',
     file: 'packages/gateway/src/upstream/upstream-answer.ts',
     line: 'return options.ledger.append(made, hold).then(',
-    broken: 'return options.ledger.append(made, hold).then(() => options.ledger.append(record)).then(',
+    broken: 'return options.ledger.append(made, hold).then(() => options.ledger.append(made)).then(',
     test: 'test/faults/ledger.test.ts',
     red: 'has one record of a whole stream',
   },
