@@ -71,9 +71,10 @@ it('a task whose worker waits for approval is not taken up', async () => {
     calls: results.length === 0 ? [{ id: 'a', name: 'ask', input: {} }] : [],
   })
   const tools = [{ name: 'ask', description: '', parameters: { type: 'object' as const }, run: () => 'Yes' }]
-  const approve = () => new Promise<boolean>((resolve) => setTimeout(resolve, 1_500, true))
+  // Twice a lease, which is long enough for a machine that is busy.
+  const approve = () => new Promise<boolean>((resolve) => setTimeout(resolve, 4_000, true))
   const agents = () => ({ model: 'gpt-4o', tools, approve })
-  const work = [begin({ agents }), begin({ agents })]
+  const work = [begin({ agents, lease: 2 }), begin({ agents, lease: 2 })]
   await expect.poll(async () => (await list('done')).length).toBe(1)
   controller.abort()
   await Promise.all(work)
