@@ -18,6 +18,17 @@ consoleSuite(
     let key = ''
     const asks = (fields?: object) => ask(given().server.url, key, fields)
     const drawer = (name: string) => given().page.getByRole('dialog', { name, exact: true })
+    /** Presses a button until what it opens is there: a list or a form that is drawn anew at that moment loses the key. */
+    const opens = (button: ReturnType<typeof drawer>, opened: ReturnType<typeof drawer>) =>
+      expect
+        .poll(
+          async () => {
+            if (!(await opened.isVisible())) await button.press('Enter')
+            return opened.isVisible()
+          },
+          { interval: 200 },
+        )
+        .toBe(true)
     /** The bodies of what the page sends by a method while something is done. */
     const sent = async (method: string, act: () => Promise<void>): Promise<unknown[]> => {
       const bodies: unknown[] = []
@@ -132,7 +143,7 @@ consoleSuite(
       for (const user of ['ada@example.org', 'a/b?c <i>d</i>']) expect(await asks({ user })).toBe(200)
       await page.keyboard.press('Escape')
       await drawer('app').waitFor({ state: 'detached' })
-      await page.getByRole('button', { name: 'app', exact: true }).press('Enter')
+      await opens(page.getByRole('button', { name: 'app', exact: true }), drawer('app'))
       const list = drawer('app').getByRole('table', { name: 'End users' })
       await list.getByRole('button', { name: 'ada@example.org' }).press('Enter')
       const dialog = drawer('ada@example.org')
@@ -164,8 +175,8 @@ consoleSuite(
       const { page, inspect } = given()
       const old = key
       const rotate = async (overlap: string): Promise<void> => {
-        await page.getByRole('button', { name: 'app', exact: true }).first().press('Enter')
-        await drawer('app').getByRole('button', { name: 'Rotate' }).press('Enter')
+        await opens(page.getByRole('button', { name: 'app', exact: true }).first(), drawer('app'))
+        await opens(drawer('app').getByRole('button', { name: 'Rotate' }), drawer('Rotate the key?'))
         await drawer('Rotate the key?').getByLabel('The old key still works for').selectOption(overlap)
         await inspect('console-rotate-key')
         await drawer('Rotate the key?').getByRole('button', { name: 'Rotate' }).press('Enter')
