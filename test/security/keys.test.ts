@@ -153,7 +153,7 @@ describe(`ids from anywhere, on ${runtime}`, () => {
       'a@x',
       'a@x-y',
       'a@x.y',
-      'a?@x',
+      'a#@x',
       'a/b@x',
       'a=b@x',
       'a..@x',
@@ -161,7 +161,7 @@ describe(`ids from anywhere, on ${runtime}`, () => {
       'á@x',
       'a\u0323@x',
       '~61@x',
-      '%61@x',
+      '=61@x',
     ]
     const made = new Map<string, string>()
     for (const email of emails) {

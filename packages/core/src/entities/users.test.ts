@@ -128,6 +128,9 @@ it.each([
   ['a@b*', false],
   ['a@b#c', false],
   ['a/b#c=d@e-f.g', true],
+  ['a%b.c@d', false],
+  ['b.c!a@d', false],
+  ['=?utf-8?q?a=40b=2C?=@d', false],
 ])('%j is an e-mail address: %s', (text, isOne) => expect(EMAIL.test(text)).toBe(isOne))
 
 describe('getUser', () => {

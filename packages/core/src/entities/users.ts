@@ -80,12 +80,13 @@ const inputFields: FieldSchemas<Partial<UserFields> & { id?: string }> = {
 
 /**
  * What is in no e-mail address: spaces, control characters, lone surrogates and format characters such as U+202E; the characters by which one
- * mailbox has many spellings (RFC 5322, specials); and those that become others by lower case or composition: U+212A a `k`, U+1FEF a backtick,
+ * mailbox has many spellings (RFC 5322, specials), or by which servers of mail pass a message on to another address or read a coded one (`%`, `!`,
+ * `?` of RFC 2047); and those that become others by lower case or composition: U+212A a `k`, U+1FEF a backtick,
  * U+037E a semicolon.
  */
-const never = String.raw`@\s\p{Cc}\p{Cs}\p{Cf}()<>[\]:;\\,"${'\u212A\u1FEF\u037E'}`
+const never = String.raw`@\s\p{Cc}\p{Cs}\p{Cf}()<>[\]:;\\,"!%?${'\u212A\u1FEF\u037E'}`
 /** What is in no domain besides. */
-const notInDomain = never + String.raw`+!*#?$%&'/=^{|}~` + '`'
+const notInDomain = never + String.raw`+*#$&'/=^{|}~` + '`'
 
 /** A valid e-mail address, whose domain does not end with a dot, of whatever script. */
 export const EMAIL = new RegExp(`^[^${never}]+@[^${notInDomain}]*[^${notInDomain}.${'\u3002\uFF0E\uFF61'}]$`, 'u')
