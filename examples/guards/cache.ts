@@ -1,13 +1,26 @@
 import { createHash } from 'node:crypto'
 import type { Answered, Asked, Guard } from '@turnpike/gateway'
 
+/** An answer that is kept. */
+interface Kept {
+  answer: Answered['answer']
+  characters: number
+  until: number
+}
+
 /**
  * Answers requests that a user has made before with the answer that they got, for nothing; streams too.
- * @param options.size answers that are kept @param options.ms milliseconds for which each is good
+ * @param options.size answers that are kept @param options.characters of all of them, as JSON; one has a hundredth at most
+ * @param options.ms milliseconds for which each is good
  */
-export function cache({ size = 1_000, ms = 3_600_000 } = {}): Guard {
-  const answers = new Map<string, { answer: Answered['answer']; until: number }>()
+export function cache({ size = 1_000, characters: room = 64_000_000, ms = 3_600_000 } = {}): Guard {
+  const answers = new Map<string, Kept>()
   const keys = new WeakMap<Asked, string>()
+  let used = 0
+  const remove = (key: string): void => {
+    used -= answers.get(key)?.characters ?? 0
+    answers.delete(key)
+  }
   return {
     name: 'cache',
     request(asked) {
@@ -24,10 +37,15 @@ export function cache({ size = 1_000, ms = 3_600_000 } = {}): Guard {
     },
     answer(answered) {
       const key = keys.get(answered)
-      if (key === undefined) return
-      const [oldest] = answers.keys()
-      if (oldest !== undefined && answers.size >= size) answers.delete(oldest)
-      answers.set(key, { answer: answered.answer, until: Date.now() + ms })
+      const characters = JSON.stringify(answered.answer).length
+      if (key === undefined || characters > room / 100) return
+      remove(key)
+      for (const [oldest] of answers) {
+        if (answers.size < size && used + characters <= room) break
+        remove(oldest)
+      }
+      used += characters
+      answers.set(key, { answer: answered.answer, characters, until: Date.now() + ms })
     },
   }
 }
