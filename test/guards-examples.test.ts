@@ -240,13 +240,13 @@ it('cache: answers what a user has asked before, for nothing', async () => {
   // The oldest had to go.
   expect(await by(says('I am ada@example.org'))).toEqual([null, 'I am ada@example.org'])
   // Neither many nor large answers fill the memory.
-  const small = await echoing(cache({ characters: 100_000 }))
+  const small = await echoing(cache({ characters: 200_000 }))
   const answeredBy = async (content: string) => (await small.chat(says(content))).headers.get('x-gateway-answered-by')
-  const texts = Array.from({ length: 200 }, (_, i) => `${i} ${'x'.repeat(400)}`)
-  for (const content of [...texts, 'y'.repeat(1_000)]) expect(await answeredBy(content)).toBeNull()
+  const texts = Array.from({ length: 400 }, (_, i) => `${i} ${'x'.repeat(400)}`)
+  for (const content of [...texts, 'y'.repeat(3_000)]) expect(await answeredBy(content)).toBeNull()
   expect(await answeredBy(texts.at(-1)!)).toBe('cache')
   expect(await answeredBy(texts[0]!)).toBeNull()
-  expect(await answeredBy('y'.repeat(1_000))).toBeNull()
+  expect(await answeredBy('y'.repeat(3_000))).toBeNull()
   const soon = await withKey({}, { guards: [cache({ ms: 0 })] })
   for (let i = 0; i < 2; i++) await soon.ask()
   expect(soon.upstream.requests).toHaveLength(2)

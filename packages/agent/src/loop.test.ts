@@ -87,16 +87,24 @@ it('threat 115: tools of an MCP server whose arguments are no object are left ou
 it('threat 115: tools of an MCP server that no provider takes are left out', async () => {
   let deep: object = { type: 'string' }
   for (let i = 0; i < 20; i++) deep = { type: 'object', properties: { a: deep } }
+  let deeper: object = {}
+  for (let i = 0; i < 50_000; i++) deeper = { type: 'object', a: deeper }
   const object = { type: 'object' }
   const wrong = [
     { name: 'a b', inputSchema: object },
     { inputSchema: object },
+    null,
+    { name: Object.create(null), inputSchema: object },
+    { name: 'p1', inputSchema: { ...object, properties: null } },
+    { name: 'p2', inputSchema: { ...object, properties: [] } },
+    { name: 'p3', inputSchema: { ...object, required: [1] } },
     { name: 'a'.repeat(63), inputSchema: object },
     { name: 't1', inputSchema: object, description: {} },
     { name: 't2', inputSchema: object, description: 'd'.repeat(70_000) },
     { name: 't3', inputSchema: { ...object, properties: 5 } },
     { name: 't4', inputSchema: { ...object, required: 'a' } },
     { name: 't5', inputSchema: deep },
+    { name: 't6', inputSchema: deeper },
   ]
   const right = { name: 'a'.repeat(62), inputSchema: { ...object, title: '{"['.repeat(50) } }
   const client = { listTools: async () => ({ tools: [...wrong, right] as never[] }), callTool: async () => ({}) }

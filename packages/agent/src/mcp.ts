@@ -30,12 +30,24 @@ const DEFINITION_LENGTH = 64 * 1024
 /** Objects and lists within each other that a definition may have: gateways and providers refuse deeper requests. */
 const DEFINITION_DEPTH = 32
 
-/** Whether a request with a tool is one that providers take: otherwise one tool of a server would end every run. */
-function isUsable(name: string | undefined, description: unknown, schema: JsonSchema | undefined): boolean {
-  if (!name || !/^[\w-]{1,64}$/.test(name) || typeof description !== 'string' || schema?.type !== 'object') return false
+type ListedTool = Awaited<ReturnType<McpClient['listTools']>>['tools'][number]
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whether a request with a tool is one that providers take: otherwise one tool of a server would end every run. What a server says is not checked by every client. */
+function isUsable(tool: ListedTool | null, prefix: string): tool is ListedTool {
+  const { name, description = '', inputSchema: schema } = tool ?? {}
+  if (typeof name !== 'string' || name === '' || !/^[\w-]{1,64}$/.test(prefix + name)) return false
+  if (typeof description !== 'string' || schema?.type !== 'object') return false
   const { properties = {}, required = [] } = schema
-  if (typeof properties !== 'object' || !Array.isArray(required)) return false
-  const text = JSON.stringify({ description, schema })
+  if (!isObject(properties) || !Array.isArray(required) || required.some((one) => typeof one !== 'string')) return false
+  let text: string
+  try {
+    text = JSON.stringify({ description, schema })
+  } catch {
+    // Nested so deeply that there is no stack for it.
+    return false
+  }
   if (text.length > DEFINITION_LENGTH) return false
   let depth = 0
   for (const c of text.replaceAll(/"(?:[^"\\]|\\.)*"|[^{}[\]]/g, '')) {
@@ -62,9 +74,9 @@ export async function mcpTools(client: McpClient, { prefix = '' }: { prefix?: st
     const page = await client.listTools(cursor === undefined ? {} : { cursor })
     if (pages > MOST_PAGES || tools.length + page.tools.length > MOST_TOOLS)
       throw new Error(`The MCP server lists more than ${MOST_TOOLS} tools or ${MOST_PAGES} pages of them`)
-    for (const { name, description = '', inputSchema } of page.tools) {
-      // What a server says is not checked by every client.
-      if (!isUsable(name && prefix + name, description, inputSchema)) continue
+    for (const tool of page.tools) {
+      if (!isUsable(tool, prefix)) continue
+      const { name, description = '', inputSchema } = tool
       // It is JSON, and no schema that could check anything.
       const { '~standard': _, ...parameters } = inputSchema
       tools.push({
