@@ -6,7 +6,10 @@ import { configDefaults, defineConfig } from 'vitest/config'
 // Node does not know `module`, and what it leads to in @opentelemetry/api is for bundlers only.
 const conditions = ['@turnpike/source', ...defaultServerConditions.filter((condition) => condition !== 'module')]
 const contractHooks = fileURLToPath(new URL('test/support/contract-hooks.ts', import.meta.url))
-/** Tests beside the sources of all packages, which share what they import; those of the gateway also hold its answers against the document. */
+/**
+ * Tests beside the sources of all packages, which share what they import. Those of agents hold tasks by short leases, which a worker with a large heap
+ * may miss; those of the gateway also hold its answers against the document.
+ */
 const units = (name: string, include: string[], more: { exclude?: string[]; setupFiles?: string[] }) => ({
   extends: true as const,
   test: { name, root: 'packages', include, ...more },
@@ -47,7 +50,8 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: ['default', './test/support/skipped-tests.ts'],
     projects: [
-      units('units', ['*/src/**/*.test.ts'], { exclude: [...configDefaults.exclude, 'gateway/**'] }),
+      units('units', ['*/src/**/*.test.ts'], { exclude: [...configDefaults.exclude, 'agent/**', 'gateway/**'] }),
+      units('agent', ['agent/src/**/*.test.ts'], {}),
       units('gateway', ['gateway/src/**/*.test.ts'], { setupFiles: [contractHooks] }),
       across('e2e', ['**/*.test.ts'], [...long, ...pages]),
       across('long', long),

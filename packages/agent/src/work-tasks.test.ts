@@ -81,6 +81,19 @@ it('a task whose worker waits for approval is not taken up', async () => {
   expect(events.filter(([, { type }]) => type === 'call')).toHaveLength(1)
 })
 
+it('a task that the platform refuses does not end the work of the others', async () => {
+  const { begin, list, controller, faults, task } = await tasksToDo(2)
+  const isClaim = ({ method, url }: Request): boolean => method === 'PATCH' && url.endsWith(task.id)
+  faults.push((request) => (isClaim(request) ? Response.json({ error: 'No' }, { status: 403 }) : undefined))
+  const errors: unknown[] = []
+  const work = begin({ onError: (error) => void errors.push(error) })
+  await expect.poll(async () => (await list('done')).map(({ title }) => title)).toEqual(['1'])
+  controller.abort()
+  await work
+  expect((await list('scheduled')).map(({ id }) => id)).toEqual([task.id])
+  expect(errors[0]).toMatchObject({ status: 403 })
+})
+
 it('a poll asks for what has changed only', async () => {
   const { begin, controller, change, faults } = await tasksToDo(1)
   await change({ status: 'done' })

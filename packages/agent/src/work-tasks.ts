@@ -57,7 +57,7 @@ function staleness(lease: number) {
  * Does the tasks of the user as they are scheduled, oldest first, and those that are running without a sign of their worker for a lease. Any number of
  * workers can do so: each task is of one of them.
  * @returns when the signal has aborted and all tasks are given back
- * @throws PlatformError where the platform refuses the token (401, 403), once the tasks that are worked on have ended
+ * @throws PlatformError where the platform refuses the token (401, or 403 to the list of tasks), once the tasks that are worked on have ended
  * @example await workTasks({ client, agents: () => ({ model: 'gpt-4o-mini' }), signal: controller.signal })
  */
 export async function workTasks(options: WorkTasksOptions): Promise<void> {
@@ -99,7 +99,9 @@ export async function workTasks(options: WorkTasksOptions): Promise<void> {
           const agent = own.has(task.id) ? undefined : agents(task)
           if (agent)
             await take(task, agent).catch((error: unknown) => {
-              if (!(error instanceof Lost)) throw error
+              // What is wrong with one task does not end the work of the others.
+              if (error instanceof PlatformError && error.status === 403) onError?.(error)
+              else if (!(error instanceof Lost)) throw error
             })
         }
       } catch (error) {

@@ -17,8 +17,8 @@ function file(size: number, ...pieces: Uint8Array[]) {
 const text = (value: string) => new TextEncoder().encode(value)
 
 /** The head of a WAV file, behind other chunks. */
-function wav({ format = 1, channels = 1, rate = 16_000, bits = 16, before = 0 } = {}): Uint8Array {
-  const bytes = new DataView(new ArrayBuffer(44 + (before && 8 + before)))
+function wav({ format = 1, channels = 1, rate = 16_000, bits = 16, before = 0, named = 0 } = {}): Uint8Array {
+  const bytes = new DataView(new ArrayBuffer(48 + (before && 8 + before)))
   const put = (at: number, value: string): void => text(value).forEach((byte, i) => bytes.setUint8(at + i, byte))
   put(0, 'RIFF')
   put(8, 'WAVE')
@@ -34,6 +34,7 @@ function wav({ format = 1, channels = 1, rate = 16_000, bits = 16, before = 0 } 
   bytes.setUint16(at + 10, channels, true)
   bytes.setUint32(at + 12, rate, true)
   bytes.setUint16(at + 22, bits, true)
+  bytes.setUint16(at + 32, named, true)
   return new Uint8Array(bytes.buffer)
 }
 
@@ -44,6 +45,11 @@ describe('the longest that a recording may last', () => {
     ['WAV behind another chunk', [wav({ before: 28 })], 1_000_000 / 32_000],
     ['WAV with a byte an hour', [wav({ rate: 20, bits: 8 })], 1_000_000 / 20],
     ['WAV that is compressed', [wav({ format: 49 })], 1_000_000 / 40],
+    ['WAV that names GSM further on', [wav({ format: 0xfffe, named: 49 })], 1_000_000 / 40],
+    ['WAV that names PCM further on', [wav({ format: 0xfffe, named: 1 })], 1_000_000 / 32_000],
+    ['WAV of strange bits', [wav({ bits: 65_528 })], 1_000_000 / 40],
+    ['WAV of too many channels', [wav({ channels: 255 })], 1_000_000 / 40],
+    ['WAV of too many samples', [wav({ rate: 4_294_967_295 })], 1_000_000 / 40],
     ['WAV of rate 0', [wav({ rate: 0 })], 1_000_000 / 40],
     ['a head that is cut', [wav().subarray(0, 30)], 1_000_000 / 40],
     ['chunks without end', [wav({ before: 5_000 })], 1_000_000 / 40],

@@ -22,22 +22,26 @@ async function bytesAt(file: FileInput, offset: number): Promise<DataView<ArrayB
 const textAt = (bytes: DataView, at: number): string =>
   at + 4 <= bytes.byteLength ? String.fromCharCode(...[0, 1, 2, 3].map((i) => bytes.getUint8(at + i))) : ''
 
-/** PCM of integers, of floats, and the form that names one of them at another place (RFC 2361). */
-const PCM = [1, 3, 0xfffe]
+/** PCM of integers and of floats, and the form that names one of them further on (RFC 2361). */
+const PCM = [1, 3]
+const EXTENSIBLE = 0xfffe
 
-/** Bytes of a second by the head of a WAV file; undefined where it has none, or is not PCM. */
+/** Bytes of a second by the format chunk of a WAV file; undefined where it is not PCM, or of no rate that there is. */
+function rateOf(chunk: DataView): number | undefined {
+  if (chunk.byteLength < 24) return undefined
+  const [given, channels, bits] = [8, 10, 22].map((field) => chunk.getUint16(field, true)) as [number, number, number]
+  const format = given === EXTENSIBLE && chunk.byteLength >= 34 ? chunk.getUint16(32, true) : given
+  const samples = chunk.getUint32(12, true)
+  const isPcm = PCM.includes(format) && [8, 16, 24, 32, 64].includes(bits)
+  return isPcm && channels > 0 && channels <= 32 && samples > 0 && samples <= 768_000
+    ? (channels * samples * bits) / 8
+    : undefined
+}
+
+/** Likewise by the head of the file, of which decoders take the first format. */
 function wavRate(head: DataView): number | undefined {
-  for (let at = 12; textAt(head, at) !== '';) {
-    if (textAt(head, at) === 'fmt ' && at + 24 <= head.byteLength) {
-      const [format, channels, bits] = [8, 10, 22].map((field) => head.getUint16(at + field, true)) as [
-        number,
-        number,
-        number,
-      ]
-      const rate = channels * head.getUint32(at + 12, true) * Math.ceil(bits / 8)
-      return PCM.includes(format) && rate > 0 ? rate : undefined
-    }
-    if (at + 8 > head.byteLength) return undefined
+  for (let at = 12; textAt(head, at) !== '' && at + 8 <= head.byteLength;) {
+    if (textAt(head, at) === 'fmt ') return rateOf(new DataView(head.buffer, at, head.byteLength - at))
     const size = head.getUint32(at + 4, true)
     at += 8 + size + (size % 2)
   }
