@@ -16,7 +16,7 @@ export function terminalApproval(allowed: Set<string>): Approve {
       const terminal = createInterface({ input: process.stdin, output: process.stdout })
       try {
         const answer = await terminal.question(
-          `${plain(`${name} ${JSON.stringify(args)}`)}\nAllow? [y]es, [a]lways, [N]o: `,
+          `${plain(`${name} ${JSON.stringify(args)}`)}\nAllow ${plain(name)}? [y]es, [a]lways, [N]o: `,
           {
             signal,
           },

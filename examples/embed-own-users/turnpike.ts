@@ -22,7 +22,8 @@ export const identity: Identity = {
     const customer = token === undefined ? undefined : await customerOf(token)
     if (!customer) return null
     const { id, email, plan } = customer
-    return { userId: id, via: 'cookie', profile: { email, provider: 'shop', budget: budgets[plan] } }
+    // No `email`: the shop has not verified it, and what others share is for whoever has the e-mail.
+    return { userId: id, via: 'cookie', profile: { username: email, provider: 'shop', budget: budgets[plan] } }
   },
 }
 

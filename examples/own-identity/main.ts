@@ -14,10 +14,11 @@ const identity = jwksIdentity({
   issuer: issuer.url,
   audience,
   // With Keycloak, jwksUrl: <issuer>/protocol/openid-connect/certs; the default is <issuer>/.well-known/jwks.json.
-  user: ({ sub, email, roles }) => ({
+  user: ({ sub, email, email_verified: isVerified = true, roles }) => ({
     userId: String(sub),
     profile: {
-      email: typeof email === 'string' ? email : null,
+      // What others share is for whoever has the e-mail.
+      email: typeof email === 'string' && isVerified === true ? email : null,
       role: Array.isArray(roles) && roles.includes('developer') ? 'developer' : 'user',
       provider: 'auth0',
     },

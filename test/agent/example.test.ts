@@ -131,7 +131,7 @@ it('threat 110: what is asked on the terminal is what is run, whatever character
   } finally {
     vi.restoreAllMocks()
   }
-  expect(String(output.read())).toContain('fetch_page {"url":"https://a/\\u{202e}\\u{9b}2J"}\nAllow?')
+  expect(String(output.read())).toContain('fetch_page {"url":"https://a/\\u{202e}\\u{9b}2J"}\nAllow fetch_page?')
 })
 
 it('the platform lists the team, and each task has the agent that it is assigned to', async () => {

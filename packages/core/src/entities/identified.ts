@@ -21,7 +21,8 @@ export interface Identified {
   /** The sign-in that the credential is from; absent where the identity keeps none. */
   signInId?: string
   /**
-   * What the identity provider knows of the user: the first request of somebody new makes a user of it, with its budget. E-mails and names that no
+   * What the identity provider knows of the user: the first request of somebody new makes a user of it, with its budget. An e-mail must be verified:
+   * what others share is for whoever has it. E-mails and names that no
    * body could have are left out, and so is an e-mail that another user has. Later it is only good for this user if the `provider` is the same, which
    * is '' where it is absent. Without a profile, the user must exist, and may be anybody.
    */
