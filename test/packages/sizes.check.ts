@@ -67,7 +67,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['providers', 'import createRouter', 15_500, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
-  ['gateway', 'import createGateway', 73_000, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 73_500, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
@@ -75,7 +75,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   // Without oauth4webapi, 8.4 kB, which is a peer.
-  ['platform', 'import oidc', 4_400, () => bundle('oidc', 'platform/single-sign-on', ['oauth4webapi'])],
+  ['platform', 'import oidc', 4_500, () => bundle('oidc', 'platform/single-sign-on', ['oauth4webapi'])],
   ['dashboard', '/admin, with script, styles and font', 145_000, dashboard],
   ['dashboard', '/docs of the reference server', 60_000, async () => total(await docs(), (path) => path === '/docs')],
   [
@@ -84,7 +84,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
     58_000,
     async () => total(await docs(), (path) => path !== '/docs'),
   ],
-  ['agent', 'tarball', 32_000, () => tarball('agent')],
+  ['agent', 'tarball', 33_000, () => tarball('agent')],
   ['client', 'tarball', 44_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
   ['core', 'tarball', 229_000, () => tarball('core')],
