@@ -37,8 +37,9 @@ export function cache({ size = 1_000, characters: room = 64_000_000, ms = 3_600_
     },
     answer(answered) {
       const key = keys.get(answered)
+      if (key === undefined) return
       const characters = JSON.stringify(answered.answer).length
-      if (key === undefined || characters > room / 100) return
+      if (characters > room / 100) return
       remove(key)
       for (const [oldest] of answers) {
         if (answers.size < size && used + characters <= room) break
