@@ -5,8 +5,7 @@ import { stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { openFiles } from 'turnpike'
-import { openStorage } from 'turnpike'
+import { loadConfig, openFiles, openStorage } from 'turnpike'
 import { createUser } from '../../packages/core/dist/index.js'
 import { createServer as createPlatformServer } from '../../packages/http/dist/node.js'
 import { createPlatform } from '../../packages/platform/dist/index.js'
@@ -39,7 +38,7 @@ if (kind === 'bare') {
   say(await listen(server))
 } else {
   const { kv } = await openStorage(where)
-  const { blobs } = await openFiles({ ...process.env, STORAGE: where })
+  const { blobs } = await openFiles(await loadConfig({ ...process.env, STORAGE: where }))
   const user = await createUser(kv, { email: 'ada@example.org' })
   for (let i = 0; i < Number(entries); i += 500)
     await kv.commit({

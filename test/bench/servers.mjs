@@ -32,14 +32,28 @@ const onBun = (...program) => [bun(), ...program]
 const turnpike = (MODE, on, model) => ({
   command: () => on(file('turnpike.mjs')),
   model,
-  env: { MODE, KEY },
+  env: () => ({ MODE, KEY }),
   headers: () => ({ authorization: `Bearer ${KEY}` }),
   control: true,
 })
 
+/** The program itself, as `npm start` runs it: with its request log, which goes nowhere, and the platform beside the gateway. */
+const reference = {
+  command: () => onNode('--max-semi-space-size=64', file('../../examples/server/dist/node.js')),
+  env: (upstream) => ({
+    STORAGE: 'memory',
+    OPENAI_API_KEY: 'bench',
+    OPENAI_BASE_URL: `${upstream}/v1`,
+    OPENAI_MODELS: 'gpt-4o-mini',
+    BOOTSTRAP_GATEWAY_KEY: KEY,
+    BOOTSTRAP_GATEWAY_RATE_LIMIT: '1000000000',
+  }),
+  headers: () => ({ authorization: `Bearer ${KEY}` }),
+}
+
 const portkeyOn = (on) => ({
   command: (port) => on(portkey, '--headless', `--port=${port}`),
-  env: {},
+  env: () => ({}),
   headers: (upstream) => ({
     authorization: 'Bearer bench',
     'x-portkey-provider': 'openai',
@@ -49,8 +63,9 @@ const portkeyOn = (on) => ({
 
 /** By name, in the order in which a round takes them. */
 export const servers = {
-  floor: { command: () => onNode(file('floor.mjs')), env: {}, headers: () => ({}) },
+  floor: { command: () => onNode(file('floor.mjs')), env: () => ({}), headers: () => ({}) },
   server: turnpike('server', onNode),
+  reference,
   hattip: turnpike('hattip', onNode),
   claude: turnpike('server', onNode, 'claude-sonnet-4-5'),
   gemini: turnpike('server', onNode, 'gemini-2.5-flash'),
@@ -97,7 +112,7 @@ export async function startServer(name, upstream, more = {}) {
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
       PORT: String(port),
       UPSTREAM: upstream,
-      ...env,
+      ...env(upstream),
       ...more,
     },
     stdio: ['pipe', control ? 'pipe' : 'ignore', 'inherit', ...(isNode ? ['ipc'] : [])],

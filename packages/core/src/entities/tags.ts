@@ -54,6 +54,10 @@ const entityOf = ({ user_id, project_id, expires_at, members = [] }: Stored): En
 
 const idOf = (record: Tagged, kind: Kind): string => record[`${kind}_id`]
 
+/** Whether a record names anything; most do not. */
+const isTagged = ({ session_id, conversation_id, task_id, project_id }: Tagged): boolean =>
+  Boolean(session_id || conversation_id || task_id || project_id)
+
 /** Entities by their kinds and ids, such as `task/…`; null where there is none. */
 type Found = Map<string, Entity | null>
 
@@ -115,5 +119,5 @@ export function attribution(kv: KV, { now = Date.now }: { now?: () => number } =
     if (missing.length === 0) return void mark(record, found)
     return read(missing, found).then(() => attribute(record, found))
   }
-  return (record) => attribute(record, new Map())
+  return (record) => (isTagged(record) ? attribute(record, new Map()) : undefined)
 }

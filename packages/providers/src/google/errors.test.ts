@@ -30,6 +30,12 @@ describe('errors', () => {
     })
   })
 
+  it('treats a file of another account as the fault of the caller', () => {
+    const message = 'You do not have permission to access the File abc or it may not exist.'
+    const body = { error: { code: 403, message, status: 'PERMISSION_DENIED' } }
+    expect(errors({ ...answer(403, ''), body })).toMatchObject({ message, caller: true, credential: false })
+  })
+
   it('treats an invalid key as the fault of the gateway', () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]
     expect(errors(answer(400, 'INVALID_ARGUMENT', details))).toMatchObject({ caller: false, credential: true })

@@ -34,11 +34,13 @@ export function errors(answer: ErrorAnswer): ErrorMeaning {
     (status === 400 && (word === 'FAILED_PRECONDITION' || known.some(({ reason }) => reason === 'API_KEY_INVALID'))) ||
     /credits are depleted/i.test(message ?? '')
   const { caller, credential } = faultOf(answer, message, denied)
+  // What a caller has named is another account's, or not there; Google answers as if the key were refused.
+  const isOfFile = status === 403 && /\bFile \S+ or it may not exist/.test(message ?? '')
   return {
     message,
     // Google's 409 is a conflict between two calls.
-    caller: caller && status !== 409,
-    credential,
+    caller: (caller && status !== 409) || isOfFile,
+    credential: credential && !isOfFile,
     code: typeof word === 'string' ? word : undefined,
     retryAfter: delayOf(known) ?? retryAfter(header('retry-after')),
   }

@@ -69,6 +69,22 @@ describe('an error answer of OpenAI', () => {
   it.each([401, 402, 403])('with %i is the fault of the credential', (status) =>
     expect(meaning(status)).toMatchObject({ caller: false, credential: true }),
   )
+  it.each([
+    [
+      'xAI',
+      { code: 'permission denied', error: 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO' },
+      true,
+    ],
+    [
+      'OpenRouter',
+      { error: { code: 403, message: 'x requires moderation on OpenAI. Your input was flagged for "violence"' } },
+      true,
+    ],
+    ['an account', { error: { message: 'Your account was flagged' } }, false],
+  ])('with 403 of a filter is the fault of the caller: %s', (_, body, caller) =>
+    expect(meaning(403, body)).toMatchObject({ caller, credential: !caller }),
+  )
+
   it.each([301, 408, 429, 500, 502, 503, 529])('with %i is the fault of neither', (status) =>
     expect(meaning(status)).toMatchObject({ caller: false, credential: false }),
   )

@@ -57,6 +57,9 @@ export function billed(error: UpstreamError, usage: Usage | undefined): Upstream
 /** The 404 of a path that a server does not have, such as FastAPI's. */
 const noPath = /^(404:? )?(page )?not found\W?$|no route matched/i
 
+/** What a filter says of the request where its status is 403: xAI ("Content violates usage guidelines"), OpenRouter ("Your input was flagged"). */
+const filteredInput = /\b(content|input|prompt)\b[^.]{0,60}\b(flagged|violates?|blocked)\b/i
+
 /**
  * Whose fault an error status is. A 404, or a 410 as NVIDIA and Cloudflare give it for a retired model, is the caller's only with an error of the API: a wrong base URL is answered with 404 as well, by a page, or
  * with a text that names nothing.
@@ -67,13 +70,17 @@ export const faultOf = (
   { status, body }: Pick<ErrorAnswer, 'status' | 'body'>,
   message: string | undefined,
   denied: boolean,
-): Pick<ErrorMeaning, 'caller' | 'credential'> => ({
-  caller:
-    !denied &&
-    ([400, 409, 413, 422].includes(status) ||
-      ([404, 410].includes(status) && typeof body === 'object' && message !== undefined && !noPath.test(message))),
-  credential: denied || [401, 402, 403].includes(status),
-})
+): Pick<ErrorMeaning, 'caller' | 'credential'> => {
+  const isFiltered = status === 403 && filteredInput.test(message ?? '')
+  return {
+    caller:
+      !denied &&
+      (isFiltered ||
+        [400, 409, 413, 422].includes(status) ||
+        ([404, 410].includes(status) && typeof body === 'object' && message !== undefined && !noPath.test(message))),
+    credential: denied || (!isFiltered && [401, 402, 403].includes(status)),
+  }
+}
 
 /** What stands between spaces, quotes and brackets of a text. */
 const words = /[^\s"'`,;()<>[\]{}|=]+/g

@@ -105,11 +105,13 @@ describe('the circuit breaker', () => {
     { kind: 'timeout', status: undefined, accepted: true },
     { status: 504 },
     { status: 524 },
+    { status: 403, credential: true },
     { status: 404 },
-  ])('counts %o only where nobody was answered for restMs', (fields) => {
+    { status: 500 },
+  ])('counts %o only where nobody was answered for restMs, and a 500 for five seconds', (fields) => {
     const { clock, health, call } = setup()
     call()
-    clock.now += 9_999
+    clock.now += fields.status === 500 ? 4_999 : 9_999
     for (let i = 0; i < 3; i++) call(failure(fields))
     expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 0 })
     clock.now += 1
@@ -130,6 +132,23 @@ describe('the circuit breaker', () => {
     expect([health.rest(target('m-7b'))?.why, health.rest(target('other'))]).toEqual(['limited', undefined])
     clock.now += 10_000
     expect(health.rest(target('m-7b'))).toBeUndefined()
+  })
+
+  it.each([
+    [
+      'Request too large for m on tokens per min (TPM): Limit 30000, Requested 100000.',
+      { status: 429, retryAfter: 60 },
+    ],
+    [
+      'This request requires more credits, or fewer max_tokens. You requested up to 64000 tokens',
+      { status: 402, credential: true },
+    ],
+  ])('does not count what a smaller request would pass, and lets no model rest: %s', (text, fields) => {
+    const { health } = setup()
+    const error = new UpstreamError(text, failure(fields).failure)
+    for (let i = 0; i < 5; i++) health.report(target(), error)
+    expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 0 })
+    expect(health.rest(target())).toBeUndefined()
   })
 
   it.each([

@@ -49,14 +49,28 @@ const refusesModel = ({ message, failure: { status, code } }: UpstreamError, mod
   (code === 'model_not_found' || message.includes(model) || /\b(models?|resource)\b/i.test(message))
 
 /**
- * Whether others being answered shows that the provider is not the cause: callers can ask for answers that take too long, and for models whose
- * names lead to no answer of the vendor's.
+ * Whether a smaller request would pass: OpenAI and Groq answer 429 to a prompt that is larger than the account's limit of a minute, OpenRouter 402
+ * to a `max_tokens` that is dearer than what the account has left.
  */
-const isOfRequest = (failure: UpstreamFailure): boolean => isTimeout(failure) || failure.status === 404
+const isTooLarge = ({ message, failure: { status } }: UpstreamError): boolean =>
+  (status === 429 && /request too large/i.test(message)) || (status === 402 && /fewer max_tokens/i.test(message))
+
+/** Milliseconds after an answer for which a 500 is not counted: an outage is to be noticed soon, and a burst of one caller's is over. */
+const BURST_MS = 5_000
+
+/**
+ * For how many milliseconds after an answer a failure says nothing about the provider, because callers can bring it about: by answers that take
+ * too long, models whose names lead to no answer of the vendor's, what is not for the account (403), and a 500 for input that a server cannot
+ * read, as of llama.cpp and Ollama.
+ */
+function doubtfulMs(failure: UpstreamFailure, restMs: number): number {
+  if (isTimeout(failure) || failure.status === 403 || failure.status === 404) return restMs
+  return failure.status === 500 ? Math.min(BURST_MS, restMs) : 0
+}
 
 /**
  * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider rests, until one request
- * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended, time-outs and 404s while others are
+ * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended, time-outs and some statuses while others are
  * answered (callers could provoke all of them), and rate limits and models that are refused: only the model rests then.
  */
 export class Health {
@@ -111,7 +125,7 @@ export class Health {
     if (state.trial === target) state.trial = undefined
     // Other errors, such as a disconnected client, say nothing about the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
-    if (error === undefined || error.failure.caller || ended(error.failure)) {
+    if (error === undefined || error.failure.caller || ended(error.failure) || isTooLarge(error)) {
       state.answered = this.#now()
       state.failures = 0
       state.nextTry = undefined
@@ -121,7 +135,7 @@ export class Health {
     const isOfModel = refusesModel(error, model) || isRateLimit(error.failure)
     if (isOfModel || retryAfter !== undefined)
       this.#limit(target, retryAfter === undefined ? this.#restMs : retryAfter * 1000)
-    if (isOfModel || (isOfRequest(error.failure) && this.#now() - state.answered < this.#restMs)) return
+    if (isOfModel || this.#now() - state.answered < doubtfulMs(error.failure, this.#restMs)) return
     this.#fail(state, kind)
   }
 
