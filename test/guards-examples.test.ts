@@ -63,6 +63,11 @@ it('redact: neither pictures nor speech nor recordings tell of personal data', a
   const seeing = await echoing(redact, { name: 'see', request: (one) => void asked.push(one) })
   await seeing.send('POST', '/v1/audio/transcriptions', form)
   expect(asked).toMatchObject([{ request: { prompt: 'A card for <PERSONAL_0>', file: { name: 'audio.wav' } } }])
+  form.set('known_speaker_names', 'ada@example.org')
+  await seeing.send('POST', '/v1/audio/transcriptions', form)
+  await seeing.send('POST', '/v1/images/generations', { model: 'dall-e-3', prompt, style: 'ada@example.org' })
+  await seeing.send('POST', '/v1/embeddings', { model: 'text-embedding-3-small', input: 'a', task: 'ada@example.org' })
+  expect(JSON.stringify([asked, seeing.upstream.requests])).not.toContain('ada@')
 })
 
 it('moderation: refuses requests and answers, and passes nothing that could not be judged', async () => {
@@ -111,7 +116,14 @@ it('threat 111: redact and moderation see the texts of a request in whatever fie
   const guard = moderation(async (texts) => texts.some((text) => text.includes('harmful')))
   const { chat, upstream } = await echoing(guard)
   const unbroken = says(`harmful-${'a'.repeat(1_000)}`)
-  for (const one of [texts({ tool: 'harmful', schema: '' }), texts({ tool: '', schema: 'harmful' }), unbroken])
+  const file = { file: { filename: 'a.txt', file_data: 'data:text/plain,a%20harmful%20text' } }
+  const attached = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: [{ type: 'file', ...file }] }] }
+  for (const one of [
+    texts({ tool: 'harmful', schema: '' }),
+    texts({ tool: '', schema: 'harmful' }),
+    unbroken,
+    attached,
+  ])
     expect(await errorOf(await chat(one))).toMatchObject({ code: 'content_filter' })
   expect([(await chat(texts({ tool: 'A', schema: 'B' }))).status, upstream.requests.length]).toEqual([200, 1])
 

@@ -12,6 +12,12 @@ const fixed =
 
 const isUrl = /^https?:\S+$/
 
+/** Files are often called by names; what tells the format is behind the last dot. */
+const unnamed = <File extends { name: string }>(file: File): File => ({
+  ...file,
+  name: `audio${/\.\w{1,5}$/.exec(file.name)?.[0] ?? ''}`,
+})
+
 /** The data of each request, whose place in it is the number of its name. */
 const hidden = new WeakMap<Asked, string[]>()
 
@@ -28,27 +34,20 @@ export const redact: Guard = {
         numbers.set(value, number)
         return `<PERSONAL_${number}>`
       })
-    const { task, request } = asked
-    if (task === 'chat') {
-      // All but whom it is for, and from: limits of end users go by their names.
-      const { model, provider, user, ...texts } = request
-      const clean = mapTexts(texts, hide)
-      for (const text of textsIn(clean))
-        if (fixed.test(text) && !isUrl.test(text))
-          throw refuse('This request has personal data in a name or an id, where nothing can replace it')
-      return { request: { ...clean, model, provider, user } }
+    if (asked.task === 'speech') {
+      // What is spoken cannot be put back.
+      if (hide(`${asked.request.input} ${asked.request.instructions ?? ''}`) && found.length > 0)
+        throw refuse('This request has personal data, which would be spoken')
+      return undefined
     }
-    if (task === 'embeddings') return { request: { ...request, input: mapTexts(request.input, hide) } }
-    if (task === 'images') return { request: { ...request, prompt: hide(request.prompt) } }
-    if (task === 'transcription') {
-      // Files are often called by names; what tells the format is behind the last dot.
-      const file = { ...request.file, name: `audio${/\.\w{1,5}$/.exec(request.file.name)?.[0] ?? ''}` }
-      return { request: { ...request, prompt: request.prompt && hide(request.prompt), file } }
-    }
-    // What is spoken cannot be put back.
-    if (hide(`${request.input} ${request.instructions ?? ''}`) && found.length > 0)
-      throw refuse('This request has personal data, which would be spoken')
-    return undefined
+    // All but whom it is for, and from: limits of end users go by their names.
+    const { model, provider, user, file: _, ...texts } = asked.request as Record<string, unknown>
+    const clean = mapTexts(texts, hide)
+    for (const text of textsIn(clean))
+      if (fixed.test(text) && !isUrl.test(text))
+        throw refuse('This request has personal data in a name or an id, where nothing can replace it')
+    const file = asked.task === 'transcription' && { file: unnamed(asked.request.file) }
+    return { request: { ...clean, model, provider, user, ...file } as Asked['request'] }
   },
   text: (text, asked) => text.replace(/<PERSONAL_(\d+)>/g, (name, at) => hidden.get(asked)?.[Number(at)] ?? name),
 }
