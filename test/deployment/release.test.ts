@@ -92,7 +92,9 @@ describe('a release', () => {
     const [release] = /^\/opt\/\S+$/m.exec(onHost.split(' -- ')[1]!)!
     expect(onHost.split('\n').slice(0, 3)).toEqual(commands.map((command) => command.replace('/server', release)))
     // What the unit starts, where the link is.
-    expect(unit).toContain(`ExecStart=/usr/bin/node --max-semi-space-size=64 ${join(release, '../current')}/dist/node.js\n`)
+    expect(unit).toContain(
+      `ExecStart=/usr/bin/node --max-semi-space-size=64 ${join(release, '../current')}/dist/node.js\n`,
+    )
   })
 
   // Ten seconds, and it reads the registry where the packages are not cached.

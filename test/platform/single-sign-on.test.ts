@@ -103,6 +103,21 @@ worldSuite(
       )
     })
 
+    it('threat 157: an account that was made with the key of an administrator, by its e-mail', async () => {
+      const admin = await world().signedIn('admin')
+      const made = await world().ask<{ key: string }>('POST', '/api/keys', { as: admin, body: { name: 'stolen' } })
+      const { email, sub } = newcomer()
+      const user = await world().ask<{ id: string }>('POST', '/v1/users', {
+        as: made.body.key,
+        body: { email, role: 'admin' },
+      })
+      expect(await signInBy(world(), issuer, sub)).toMatchObject(failed('not-allowed'))
+      // An administrator of the platform decides.
+      await world().ask('PATCH', `/api/users/${user.body.id}`, { as: admin, body: { role: 'user' } })
+      const { session } = await signInBy(world(), issuer, sub)
+      expect((await accountOf(world(), session)).body).toMatchObject({ id: user.body.id, role: 'user' })
+    })
+
     it('threat 154: an e-mail that looks like, or becomes, that of another is of nobody', async () => {
       const { email } = await world().call<{ email: string }>('createUser', {
         email: `kim-${crypto.randomUUID()}@example.com`,

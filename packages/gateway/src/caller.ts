@@ -45,6 +45,9 @@ interface Counted extends KeyHolder {
 /** Callers on whose account requests are made: those of routes with the access `key`. */
 export type UserCaller = Counted | SignedIn
 
+/** Whoever has `ADMIN_TOKEN`, in the audit log. */
+const TOKEN_ADMIN = 'admin-token'
+
 /** Who calls the gateway; null on open routes. */
 export type Caller = UserCaller | Administrator | null
 
@@ -56,6 +59,10 @@ export type AuthenticateAdmin = (exchange: Exchange) => Promise<Administrator | 
  * @example const by = actorOf(caller)
  */
 export const actorOf = (caller: Caller): string => (hasUser(caller) ? caller.user.id : caller!.admin)
+
+/** Whether the caller has a gateway key or `ADMIN_TOKEN`, which open no platform, and is not signed in. */
+export const isOfGateway = (caller: Caller): boolean =>
+  hasUser(caller) ? caller.key !== undefined : caller?.admin === TOKEN_ADMIN
 
 /** Whether a key has a limit on models or money, or is for the end users of an application. */
 export const hasLimits = (key: GatewayKey | undefined): boolean =>
@@ -91,7 +98,7 @@ export function tokenAdmin(token: string): AuthenticateAdmin {
   return async (exchange) => {
     const given = bearer(exchange)
     // Hashes are compared, so that the time of the comparison reveals nothing about the token.
-    return given !== undefined && (await sha256(given)) === (await expected) ? { admin: 'admin-token' } : null
+    return given !== undefined && (await sha256(given)) === (await expected) ? { admin: TOKEN_ADMIN } : null
   }
 }
 

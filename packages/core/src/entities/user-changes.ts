@@ -90,6 +90,7 @@ export async function updateUser(kv: KV, id: string, fields: UserChange, act: Ac
     }
     const { role, budget, token_limit, ...others } = fields
     const changed = { ...(role === undefined ? user : withRole(user, role, role)), ...others }
+    delete changed.of_gateway
     if (email !== undefined) changed.email = email
     if (budget === null) delete changed.budget
     else if (budget) changed.budget = budget

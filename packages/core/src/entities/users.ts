@@ -42,6 +42,11 @@ export type User = {
   deleted_at: string | null
   /** Sign-ins until then do not count: a restored user has to sign in again. Absent = all count. */
   signed_out_at?: string
+  /**
+   * True for a user whom a gateway key or `ADMIN_TOKEN` has made, which open no platform: their e-mail alone signs nobody in until an administrator
+   * has changed them. Absent = not.
+   */
+  of_gateway?: true
 }
 
 /** The fields of a user that can be given and changed. */
@@ -139,13 +144,13 @@ export async function createUser(kv: KV, input: Partial<UserFields> & { id?: str
 
 /**
  * Creates a user, as {@link createUser} does.
- * @param act what else the commit checks and deletes, such as an invitation
+ * @param act what else the commit checks and deletes, such as an invitation, and whether a gateway key or `ADMIN_TOKEN` makes the user
  * @returns null if the id or the e-mail is taken, or what else is checked has changed
  */
 export async function newUser(
   kv: KV,
   input: Partial<UserFields> & { id?: string },
-  act: Act & Pick<Commit, 'check' | 'del'> = {},
+  act: Act & Pick<Commit, 'check' | 'del'> & { ofGateway?: boolean } = {},
 ): Promise<User | null> {
   checkFields('createUser', input, inputFields)
   const { now = Date.now(), check = [], del = [] } = act
@@ -164,6 +169,7 @@ export async function newUser(
     ...(token_limit !== undefined && { token_limit }),
     created_at: new Date(now).toISOString(),
     deleted_at: null,
+    ...(act.ofGateway && { of_gateway: true }),
   }
   const created = await kv.commit({
     check: [

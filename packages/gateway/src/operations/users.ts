@@ -1,10 +1,10 @@
 import type { GatewayKeys, KV, PageOptions, UsageEntry, UsageLedger, UsageRecord, User } from '@turnpike/core'
-import { createUser, deleteUser, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
-import { Budget, budgetOf, Email, MAX_PAGE_SIZE, NewBudget, UserName } from '@turnpike/core/internal'
+import { deleteUser, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
+import { Budget, budgetOf, Email, invalid, MAX_PAGE_SIZE, NewBudget, newUser, UserName } from '@turnpike/core/internal'
 import { asksForPage, jsonList, Paging } from '@turnpike/http'
 import * as v from 'valibot'
 import type { callCounter, Caller } from '../caller.js'
-import { actorOf, hasUser, isAdmin } from '../caller.js'
+import { actorOf, hasUser, isAdmin, isOfGateway } from '../caller.js'
 import { notFound } from '../errors.js'
 import { operation } from '../operation.js'
 
@@ -96,7 +96,7 @@ export const usersCreate = (kv: KV, now: () => number) =>
     output: GatewayUser,
     async run(caller, { body }) {
       const { id, name, email, role, budget } = body
-      const user = await createUser(
+      const user = await newUser(
         kv,
         {
           ...(id != null && { id }),
@@ -105,8 +105,9 @@ export const usersCreate = (kv: KV, now: () => number) =>
           ...(role && { role }),
           ...(budget && { budget: budgetOf(budget) }),
         },
-        { by: actorOf(caller), now: now() },
+        { by: actorOf(caller), now: now(), ofGateway: isOfGateway(caller) },
       )
+      if (!user) throw invalid('The id or the e-mail is taken')
       return view(user)
     },
   })

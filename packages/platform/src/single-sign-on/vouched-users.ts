@@ -70,6 +70,8 @@ export function vouchedUsers({ kv, signUp, now }: Parts, { update }: Pick<UserOp
   const link = async (id: string, identity: StoredIdentity): Promise<boolean> => {
     const [user, password] = await Promise.all([userEntry(kv, id), kv.get(passwordKey(id))])
     if (!user || user.value.deleted_at !== null) throw new SignInRefused('not-allowed')
+    // Else whoever has a key of an administrator could make an account for themselves, and keep it.
+    if (user.value.of_gateway && !password) throw new SignInRefused('not-allowed')
     // An e-mail that somebody else has got at the issuer since, such as one that was given up.
     if (await hasIdentityOf(kv, id, identity.issuer)) throw new SignInRefused('not-allowed')
     const { check, set } = await linking(identity)
