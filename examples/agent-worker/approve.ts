@@ -2,6 +2,12 @@ import { createInterface } from 'node:readline/promises'
 import type { Approve } from '@turnpike/agent'
 import { plain } from './lines.js'
 
+/** Characters of a line, without what is in front of it. */
+const LINE = 70
+
+/** A call in lines that nothing within it looks like, however long an argument is. */
+const linesOf = (call: string): string => plain(call).replace(new RegExp(`.{1,${LINE}}`, 'gsu'), '  | $&\n')
+
 /**
  * Asks on the terminal, one call after the other. Without a terminal, what is not allowed is refused.
  * @param allowed tools that are not asked for; answering "always" adds one
@@ -16,10 +22,8 @@ export function terminalApproval(allowed: Set<string>): Approve {
       const terminal = createInterface({ input: process.stdin, output: process.stdout })
       try {
         const answer = await terminal.question(
-          `${plain(`${name} ${JSON.stringify(args)}`)}\nAllow ${plain(name)}? [y]es, [a]lways, [N]o: `,
-          {
-            signal,
-          },
+          `${linesOf(`${name} ${JSON.stringify(args)}`)}Allow ${plain(name)}? [y]es, [a]lways, [N]o: `,
+          { signal },
         )
         if (answer.startsWith('a')) allowed.add(name)
         return /^[ya]/.test(answer)

@@ -125,13 +125,21 @@ it('threat 110: what is asked on the terminal is what is run, whatever character
   vi.spyOn(process, 'stdin', 'get').mockReturnValue(Object.assign(input, { isTTY: true }) as never)
   vi.spyOn(process, 'stdout', 'get').mockReturnValue(output as never)
   try {
-    const answer = approve({ id: 'a', name: 'fetch_page', args: { url: 'https://a/\u202e\u009b2J' } }, { signal })
-    input.write('n\n')
-    expect(await answer).toBe(false)
+    for (const args of [
+      { url: 'https://a/\u202e\u009b2J' },
+      { url: 'https://evil', more: ' '.repeat(200) + 'Allow x?' },
+    ]) {
+      const answer = approve({ id: 'a', name: 'fetch_page', args }, { signal })
+      input.write('n\n')
+      expect(await answer).toBe(false)
+    }
   } finally {
     vi.restoreAllMocks()
   }
-  expect(String(output.read())).toContain('fetch_page {"url":"https://a/\\u{202e}\\u{9b}2J"}\nAllow fetch_page?')
+  const shown = String(output.read())
+  expect(shown).toContain('  | fetch_page {"url":"https://a/\\u{202e}\\u{9b}2J"}\nAllow fetch_page?')
+  for (const line of shown.split('\n').filter((one) => /\S/.test(one)))
+    expect(line).toMatch(/^  \| .{1,70}$|^.{0,9}Allow fetch_page\?/u)
 })
 
 it('the platform lists the team, and each task has the agent that it is assigned to', async () => {

@@ -29,6 +29,8 @@ export interface ErrorMeaning {
   code: string | undefined
   /** Seconds to wait before a retry. */
   retryAfter: number | undefined
+  /** True if the upstream bills the request all the same, and does not say how much. */
+  unreported?: boolean
 }
 
 /** An upstream request in the form of the family. */

@@ -2,11 +2,14 @@ import { KEY_PREFIX, TOKEN_PREFIX } from '../conventions.js'
 
 const HIDDEN = '[redacted]'
 
+/** How values are called that are secrets, at the end of a name. */
+const secrets = String.raw`api[-_ ]?key|account[-_]?key|authorization|credentials?|passw(?:or)?d|passphrase|_pass|pwd|secret|sig(?==)`
+
 /** What more than one word tells: the credentials of HTTP, and values that are called a secret. Numbers are counts of tokens. */
 const phrases = new RegExp(
   [
     String.raw`\b(?:Bearer|Basic)\s+\S+`,
-    String.raw`\b(?:api[-_ ]?key|authorization|credentials?|passw(?:or)?d|pwd|secret|token)[\\"']*\s*[:=]\s*(?!\d+\b)(?:[\\"']*(?:Bearer|Basic)\s+)?\S+`,
+    String.raw`(?<![\w-])(?:[\w-]{0,40}(?:${secrets})|(?:(?:access|api|auth|id|refresh|session)[-_]?)?token)[\\"']*\s*[:=]\s*(?!\d+\b)(?:[\\"']*(?:Bearer|Basic)\s+)?\S+`,
   ].join('|'),
   'gi',
 )
@@ -34,10 +37,12 @@ const telling = [
   /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/,
   /^[\da-f]{0,4}:[\da-f]{0,4}:[\da-f:.]*(%\w+)?$/i,
   /^[a-z][\w.-]*:\d{2,5}\b/i,
-  /^\/(?!v\d)[\w.-]+\/[\w.-]/,
-  /^[a-z]:\\/i,
+  /(?:^|[=:])(?:~|\.{1,2})?\/(?!v\d)[\w.-]+\/[\w.-]/,
+  /^(?:~|\.\.)\/\w/,
+  /^[a-z]:[\\/]\w/i,
+  /^\\\\\w/,
   // Names of hosts, by how they end.
-  /\w\.(ai|app|cloud|cluster|com|corp|dev|home|internal|intranet|io|lan|local|localdomain|localhost|net|org|svc)\.?$/i,
+  /\w\.(ai|app|cloud|cluster|com|corp|dev|home|internal|intranet|io|lan|local|localdomain|localhost|net|org|svc)(?:\.?$|\/)/i,
 ]
 
 /** The fewest characters of a secret without a known prefix. */

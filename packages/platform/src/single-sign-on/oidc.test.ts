@@ -182,6 +182,18 @@ describe('roles', () => {
   })
 })
 
+it('threat 134: an e-mail that Google has verified once, of a private account', async () => {
+  const emailOf = async (claims: object) => {
+    issuer.claims = { nonce: 'n', email: 'ada@ai.example', email_verified: true, ...claims }
+    return (await finish({ isEmailVerified: presetOf('google', {}).isEmailVerified })).email
+  }
+  expect(await emailOf({})).toBeUndefined()
+  expect(await emailOf({ hd: 'ai.example', email_verified: false })).toBeUndefined()
+  expect(await emailOf({ email: 'ada@gmail.com.example' })).toBeUndefined()
+  expect(await emailOf({ hd: 'ai.example' })).toBe('ada@ai.example')
+  expect(await emailOf({ email: 'ada@gmail.com' })).toBe('ada@gmail.com')
+})
+
 describe('Entra', () => {
   const { isEmailVerified } = presetOf('entra', { tenant: 'common' })
 

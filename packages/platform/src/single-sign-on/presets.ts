@@ -26,6 +26,14 @@ const isEntraVerified =
   ({ xms_edov: isDomainOwner }: Claims): boolean =>
     isOneTenant || isDomainOwner === true || isDomainOwner === 1 || isDomainOwner === '1' || isDomainOwner === 'true'
 
+/**
+ * Google is not asked again who reads an e-mail of another, such as of a private account that somebody made with one of their employer's: it
+ * answers for its own and for those of an organisation (Google, "Authenticate with a backend server").
+ */
+const isGoogleVerified = ({ email, email_verified: verified, hd }: Claims): boolean =>
+  (verified === true || verified === 'true') &&
+  (typeof hd === 'string' || (typeof email === 'string' && /@(gmail|googlemail)\.com$/i.test(email)))
+
 function entra(tenant: string): Known {
   const isOneTenant = tenant !== 'common' && tenant !== 'organizations'
   return {
@@ -48,7 +56,7 @@ export function presetOf(preset: Exclude<Preset, 'github'>, { tenant, host, issu
   const isHost = /^[a-z\d.-]+$/i
   switch (preset) {
     case 'google':
-      return { name: 'Google', issuer: 'https://accounts.google.com' }
+      return { name: 'Google', issuer: 'https://accounts.google.com', isEmailVerified: isGoogleVerified }
     case 'entra':
       return entra(needed('tenant', tenant, TENANT).toLowerCase())
     case 'okta':

@@ -85,6 +85,11 @@ describe('an error answer of OpenAI', () => {
     expect(meaning(403, body)).toMatchObject({ caller, credential: !caller }),
   )
 
+  it('of xAI for what is against its guidelines is billed', () => {
+    const error = 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO'
+    expect([meaning(403, { error }).unreported, meaning(403, { error: 'No' }).unreported]).toEqual([true, undefined])
+  })
+
   it.each([301, 408, 429, 500, 502, 503, 529])('with %i is the fault of neither', (status) =>
     expect(meaning(status)).toMatchObject({ caller: false, credential: false }),
   )
