@@ -248,6 +248,8 @@ describe('somebody', () => {
     expect([reply.status, parsed(reply)]).toMatchObject([401, { error: { code: 'invalid_api_key' } }])
     authenticate.mockReturnValue({ userId: 'nobody', via: 'custom' })
     expect((await ask()).status).toBe(401)
+    authenticate.mockReturnValue({ userId: '', via: 'custom', profile: {} })
+    expect((await ask()).status).toBe(401)
     expect(upstream.requests).toEqual([])
   })
 

@@ -58,8 +58,8 @@ export async function userOf(
     const isEnded = stored?.signed_out_at && issuedAt !== undefined && issuedAt <= Date.parse(stored.signed_out_at)
     return isEnded ? null : stored
   }
-  // Stores do not tell halves of surrogate pairs apart.
-  if (!ONE_LINE.test(userId)) return null
+  // Proxies send an empty header for who is not signed in. Stores do not tell halves of surrogate pairs apart.
+  if (userId.trim() === '' || !ONE_LINE.test(userId)) return null
   const found = await find()
   if (found || !profile || userId.length > ID_LENGTH) return found
   const act = { now, by: userId }
