@@ -181,11 +181,20 @@ describe('half-open, a provider', () => {
     const probe = target()
     health.begin(probe)
     expect(health.available(provider)).toBe(false)
-    clock.now += 60_000
+    clock.now += 9_999
     expect(health.available(provider)).toBe(false)
     health.report(probe)
     expect(health.available(provider)).toBe(true)
     health.begin(target())
+    expect(health.available(provider)).toBe(true)
+  })
+
+  it('is probed by another request when one takes as long as a slow reader', () => {
+    const { clock, health, open } = setup()
+    open()
+    clock.now += 10_000
+    health.begin(target())
+    clock.now += 10_000
     expect(health.available(provider)).toBe(true)
   })
 

@@ -23,8 +23,8 @@ interface State {
   answered: number
   /** When one request may try it; undefined while it is healthy. */
   nextTry: number | undefined
-  /** The target of the running trial request. */
-  trial: Target | undefined
+  /** The target of the running trial request, and until when others wait for it: a stream may take as long as its reader wants. */
+  trial: { target: Target; until: number } | undefined
 }
 
 /**
@@ -102,13 +102,15 @@ export class Health {
   /** Whether a provider is healthy or may be tried; otherwise it rests. */
   available(provider: Provider): boolean {
     const { nextTry, trial } = this.#of(provider)
-    return nextTry === undefined || (nextTry <= this.#now() && !trial)
+    const now = this.#now()
+    return nextTry === undefined || (nextTry <= now && (!trial || trial.until <= now))
   }
 
   /** Records the start of a call, which may be the trial request of its provider. Must be followed by `report` with the same target. */
   begin(target: Target): void {
     const state = this.#of(target.provider)
-    if (state.nextTry !== undefined && this.available(target.provider)) state.trial = target
+    if (state.nextTry !== undefined && this.available(target.provider))
+      state.trial = { target, until: this.#now() + this.#restMs }
   }
 
   /** Whether a target rests; undefined where it may be called. */
@@ -122,7 +124,7 @@ export class Health {
     const { provider, model } = target
     const state = this.#of(provider)
     // Other requests may use the provider at the same time, if it is the only one.
-    if (state.trial === target) state.trial = undefined
+    if (state.trial?.target === target) state.trial = undefined
     // Other errors, such as a disconnected client, say nothing about the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
     if (error === undefined || error.failure.caller || ended(error.failure) || isTooLarge(error)) {
