@@ -1,4 +1,5 @@
 import type { Role } from '@turnpike/core'
+import { parseUrl } from '@turnpike/core/helpers'
 import type * as OAuth from 'oauth4webapi'
 import * as oauth from 'oauth4webapi'
 import { CLOCK_S, PROVIDER_CACHE_S, PROVIDER_ID_TOKEN } from '../conventions.js'
@@ -66,12 +67,8 @@ async function ofTenant(server: OAuth.AuthorizationServer, response: Response): 
 export function oidc(options: OidcOptions & { id: string }): SignInProvider {
   const { id, name = id, clientId, clientSecret, domains, issuer, roleClaim, roles, signOut = false } = options
   const { scopes = ['openid', 'email', 'profile'], isEmailVerified = isVerified } = options
-  let url: URL
-  try {
-    url = new URL(issuer)
-  } catch {
-    throw new TypeError(`The issuer of the sign-in provider "${id}" is no URL`)
-  }
+  const url = parseUrl(issuer)
+  if (!url) throw new TypeError(`The issuer of the sign-in provider "${id}" is no URL`)
   const isPlain = url.protocol !== 'https:' && isLocal(url)
   if (url.protocol !== 'https:' && !isPlain)
     throw new TypeError(`The issuer of the sign-in provider "${id}" needs https`)
