@@ -30,8 +30,11 @@ async function start(storage: DurableObjectStorage, env: Env): Promise<Gateway> 
   const gateway = createGateway({ router: createRouter({ providers: [provider] }), kv, simulated: !apiKey })
   // Both are made at the first start only.
   if (!(await getUser(kv, USER))) await createUser(kv, { id: USER, name: 'my app' })
-  if (!(await gateway.keys.verify(env.GATEWAY_KEY)))
+  if (!(await gateway.keys.verify(env.GATEWAY_KEY))) {
+    // Another key than before ends that, which may have leaked.
+    await gateway.keys.revokeAll(USER)
     await gateway.keys.create(USER, { name: 'production', key: env.GATEWAY_KEY })
+  }
   return gateway
 }
 

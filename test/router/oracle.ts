@@ -23,7 +23,7 @@ interface Breaker {
   inARow: number
   answeredAt: number
   restsUntil: number | undefined
-  trying: Request | undefined
+  trying: { request: Request; until: number } | undefined
   limitedUntil: number
 }
 
@@ -60,7 +60,7 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
   const requests = new Map<string, Request>()
   const mayBeTried = (i: number, now: number): boolean => {
     const { restsUntil, trying } = breakers[i]!
-    return restsUntil === undefined || (now >= restsUntil && trying === undefined)
+    return restsUntil === undefined || (now >= restsUntil && now >= (trying?.until ?? 0))
   }
 
   /** Until when a provider gets no calls; -1 where it may be called. */
@@ -135,20 +135,22 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
       const breaker = breakers[place]!
       if (request.calls > 1) tally.fallbacks++
       if (breaker.restsUntil === undefined || !mayBeTried(place, now)) return
-      breaker.trying = request
+      breaker.trying = { request, until: now + 30_000 }
       tally.tries++
     },
     /** A provider has answered or failed. */
     ended(id: string, place: number, { usage, failure }: Outcome, now: number): void {
       const request = requests.get(id)!
       const breaker = breakers[place]!
-      if (breaker.trying === request) breaker.trying = undefined
+      if (breaker.trying?.request === request) breaker.trying = undefined
       if (usage) request.served = { place, usage }
       if (!failure && breaker.restsUntil !== undefined) tally.recovered++
-      const late = failure && (failure.kind === 'timeout' || [504, 524].includes(failure.status!))
+      const late = failure && (failure.kind === 'timeout' || [403, 404, 504, 524].includes(failure.status!))
+      // For how long the last answer to somebody else speaks for the provider.
+      const doubtful = late ? 30_000 : failure?.status === 500 ? 5_000 : 0
       if (!failure || failure.caller) Object.assign(breaker, { inARow: 0, restsUntil: undefined, answeredAt: now })
       else if (failure.status === 429) breaker.limitedUntil = now + (failure.retryAfter ?? 30) * 1_000
-      else if (!(late && now - breaker.answeredAt < 30_000) && ++breaker.inARow >= 5) {
+      else if (now - breaker.answeredAt >= doubtful && ++breaker.inARow >= 5) {
         if (breaker.restsUntil === undefined) tally.opened++
         breaker.restsUntil = now + 30_000
       }

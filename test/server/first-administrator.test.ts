@@ -84,6 +84,26 @@ it('a first start on a port in use shows the password and the key that it made',
   await rm(folder, { recursive: true })
 })
 
+it('another BOOTSTRAP_GATEWAY_KEY revokes the one before', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'turnpike-first-'))
+  const env = { STORAGE: `fs:${folder}` }
+  const [before, after] = ['gw-leaked-0123456789abcdef', 'gw-fresh-0123456789abcdef']
+  const statuses: number[][] = []
+  // The old one, given once more, stays revoked, and revokes nothing.
+  for (const key of [before, after, before, after]) {
+    const { url, stop } = await startServer({ ...env, BOOTSTRAP_GATEWAY_KEY: key })
+    statuses.push([(await chat({ url, key: before })).status, (await chat({ url, key: after })).status])
+    await stop()
+  }
+  expect(statuses).toEqual([
+    [200, 401],
+    [401, 200],
+    [401, 200],
+    [401, 200],
+  ])
+  await rm(folder, { recursive: true })
+})
+
 it('the server does not start where its first administrator cannot be made, and says why', async () => {
   const start = startServer({ ADMIN_PASSWORD: 'x'.repeat(257) })
   await expect(start).rejects.toThrow(

@@ -33,6 +33,17 @@ describe('an export', () => {
     ])
   })
 
+  it('has no character in a line that ends one for some readers', async () => {
+    const kv = await memoryKV()
+    const value = { text: 'a\u2028b\u2029c' }
+    await kv.commit({ set: [{ key: ['a'], value }] })
+    const exported = await lines(exportStore(kv))
+    expect(exported.join()).not.toMatch(/[\u2028\u2029]/)
+    const copy = await memoryKV()
+    await importStore(copy, exported)
+    expect((await copy.get(['a']))?.value).toEqual(value)
+  })
+
   it('can be imported to the same store, in pages and groups', async () => {
     const kv = await filled()
     for (let i = 0; i < 1_700; i++) await kv.commit({ set: [{ key: ['many', String(i)], value: 'x'.repeat(i) }] })

@@ -11,8 +11,13 @@ const GROUP_SIZE = 1_000_000
 
 type Line = { key: Key; counter: Record<string, number> } | { key: Key; value: JsonValue; expiresAt?: number }
 
+/** What ends a line for some readers of lines, such as `readline` of Node 24 and Bun; JSON may contain it unescaped. */
+const lineEnds = /[\u2028\u2029]/g
+
 const lineOf = ({ key, value, counter, expiresAt }: Entry<JsonValue>): string =>
-  JSON.stringify(counter ? { key, counter: value } : { key, value, expiresAt })
+  JSON.stringify(counter ? { key, counter: value } : { key, value, expiresAt }).replace(lineEnds, (end) =>
+    end === '\u2028' ? '\\u2028' : '\\u2029',
+  )
 
 /**
  * Exports a store as lines of JSON, without line breaks: a header, a line per entry, and the number of entries. No commit may happen meanwhile.

@@ -1,6 +1,6 @@
 /** What the first start makes: the administrator, and a gateway key of theirs. @module */
 import { randomBytes } from 'node:crypto'
-import type { KV } from '@turnpike/core'
+import type { GatewayKey, KV } from '@turnpike/core'
 import { ApiError, getUser, StorageError } from '@turnpike/core'
 import { isErased } from '@turnpike/core/internal'
 import type { Gateway } from '@turnpike/gateway'
@@ -11,6 +11,8 @@ import type { Config } from './config/schema.js'
 const START = { by: 'server-start' }
 /** The administrator that the first start makes. */
 const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
+/** The name of the key that is given. */
+const BOOTSTRAP = 'bootstrap'
 
 /**
  * Makes the administrator and the first key where there are none, and prints a secret as soon as it is stored: if the start fails later, for
@@ -65,10 +67,23 @@ export async function firstStart(
     return first.key
   }
   // An earlier start may have made it, or another process beside this one. Where it was revoked, it stays so.
-  await keys.create(ADMIN_ID, { name: 'bootstrap', rateLimit, key: ownKey }, START).catch((error: unknown) => {
+  await keys.create(ADMIN_ID, { name: BOOTSTRAP, rateLimit, key: ownKey }, START).catch((error: unknown) => {
     if (!ApiError.is(error) || error.status !== 400) throw error
   })
   const holder = await keys.verify(ownKey)
-  if (holder && holder.key.rate_limit !== rateLimit) await keys.update(holder.key.id, { rateLimit }, START)
+  if (!holder) return undefined
+  if (holder.key.rate_limit !== rateLimit) await keys.update(holder.key.id, { rateLimit }, START)
+  await revokeBefore(gateway, holder.key)
   return undefined
+}
+
+/** Revokes what `BOOTSTRAP_GATEWAY_KEY` was before, which may have leaked. */
+async function revokeBefore({ keys }: Gateway, current: GatewayKey): Promise<void> {
+  for (let after: string | undefined; ;) {
+    const { items, next } = await keys.list(ADMIN_ID, { ...(after !== undefined && { after }) })
+    for (const { id, name, revoked, created_at } of items)
+      if (name === BOOTSTRAP && !revoked && created_at < current.created_at) await keys.revoke(id, START)
+    if (next === undefined) return
+    after = next
+  }
 }

@@ -16,7 +16,11 @@ const load = async (crypto?: () => object | undefined) => {
   return (await import('./sha256.js')).sha256
 }
 
-afterEach(() => vi.restoreAllMocks())
+afterEach(() => {
+  vi.restoreAllMocks()
+  // Other files of this worker would get what was loaded without node:crypto.
+  vi.resetModules()
+})
 
 describe('sha256', () => {
   it.each(vectors)('hashes %j synchronously on Node', async (text, hash) => {

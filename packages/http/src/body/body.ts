@@ -93,7 +93,7 @@ export async function collect(body: AsyncIterable<Uint8Array>, limit: number, me
   return concat(chunks, size)
 }
 
-const invalidJson = (message: string): ApiError => invalid(message, { code: 'invalid_json' })
+export const invalidJson = (message: string): ApiError => invalid(message, { code: 'invalid_json' })
 
 /** Drops a byte-order mark, as RFC 8259, section 8.1, lets it be ignored. */
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -1,7 +1,7 @@
 import type { Memory } from '@turnpike/core'
 import { concat, extend, PIECE_COST } from '@turnpike/core/helpers'
 import type { Pace } from '../body/body.js'
-import { cutShort, paced, paceOf, Patience, tooLarge, tooSlow } from '../body/body.js'
+import { cutShort, invalidJson, paced, paceOf, Patience, tooLarge, tooSlow } from '../body/body.js'
 import { ANSWER_IDLE_MS, BODY_COST } from '../conventions.js'
 import type { Exchange, Handler, Reply, ShellOptions } from './exchange.js'
 import { clientIp, originOf } from './exchange.js'
@@ -39,9 +39,15 @@ const LINGER_MS = 1_000
 
 const utf8 = new TextEncoder()
 
-/** The bytes of a body that middleware has already parsed. */
-const parsedBody = (body: unknown): Uint8Array =>
-  body instanceof Uint8Array ? body : utf8.encode(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
+/** The bytes of a body that middleware has already parsed. @throws ApiError 400 `invalid_json` for one that is too deep to be written */
+function parsedBody(body: unknown): Uint8Array {
+  if (body instanceof Uint8Array) return body
+  try {
+    return utf8.encode(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
+  } catch {
+    throw invalidJson('The request body is nested too deeply')
+  }
+}
 
 function readBytes(request: NodeRequest, limit: number, pace: Pace, memory?: Memory): Uint8Array | Promise<Uint8Array> {
   const length = Number(request.headers['content-length'])

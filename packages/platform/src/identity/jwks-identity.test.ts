@@ -146,6 +146,11 @@ describe('an identity provider beside passwords', () => {
         email: '',
       })
     expect(await platform.operations.users.find('0@example.org')).toBeNull()
+    const user = () => ({ userId: 'a', profile: { email: 'a@example.org' } })
+    const own = jwksIdentity({ issuer, audience, jwks, user })
+    const emailOf = async (claims: object) =>
+      (await own.authenticate(head(`Bearer ${await sign(claims)}`)))!.profile!.email
+    expect([await emailOf({ email_verified: false }), await emailOf({})]).toEqual([null, 'a@example.org'])
     for (const email_verified of [true, 'true']) {
       const [sub, email] = [`idp|${typeof email_verified}`, `${typeof email_verified}@example.org`]
       expect((await ask(await sign({ sub, email, email_verified })))[1]).toMatchObject({ id: sub, email })

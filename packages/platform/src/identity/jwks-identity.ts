@@ -27,7 +27,7 @@ export interface JwksIdentityOptions {
   provider?: string
   /**
    * Whom a token belongs to, with the `provider` of the user in the profile; default the user with the id `sub`, and the profile of the claims
-   * `email`, `given_name`, `family_name` and `preferred_username`. An e-mail whose `email_verified` is not true is left out. Null = 401.
+   * `email`, `given_name`, `family_name` and `preferred_username`. Where the claim `email_verified` is not true, an e-mail of the profile is left out. Null = 401.
    */
   user?: (claims: JWTPayload) => Pick<Identified, 'userId' | 'profile'> | null
   /** The clock, in milliseconds; default `Date.now`. */
@@ -49,7 +49,7 @@ const userBy =
       ? {
           userId: sub,
           profile: {
-            email: (isVerified(claims) && text(claims['email'])) || null,
+            email: text(claims['email']) || null,
             first_name: text(claims['given_name']),
             last_name: text(claims['family_name']),
             username: text(claims['preferred_username']),
@@ -102,7 +102,13 @@ export function jwksIdentity(options: JwksIdentityOptions): Identity {
       if (claims.iat! > now() / 1_000 + CLOCK_S) throw unauthenticated()
       const found = user(claims)
       if (!found) throw unauthenticated()
-      return { ...found, via: 'bearer', issuedAt: claims.iat! * 1_000 }
+      const { userId, profile } = found
+      return {
+        userId,
+        ...(profile && { profile: isVerified(claims) ? profile : { ...profile, email: null } }),
+        via: 'bearer',
+        issuedAt: claims.iat! * 1_000,
+      }
     },
   }
 }
