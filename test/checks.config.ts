@@ -8,6 +8,6 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 300_000,
     maxConcurrency: 2,
-    fileParallelism: false,
+    maxWorkers: 2,
   },
 })

@@ -86,6 +86,9 @@ export const VOICES = ['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer']
 /** Models of transcription. */
 export const TRANSCRIPTION_MODELS = ['whisper-1']
 
+/** Audio tokens that are held under a budget for speech with instructions, which may make it as long as the model can: 11 minutes. */
+export const MOST_SPEECH_TOKENS = 16_384
+
 /** The fewest bytes that a second of MP3 takes: 8 kbit/s (ISO/IEC 13818-3). What is held under a budget reckons with no fewer. */
 export const MP3_BYTES_PER_SECOND = 1_000
 

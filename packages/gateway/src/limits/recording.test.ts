@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mostSeconds } from './recording.js'
+import { secondsOf, spokenSeconds } from './recording.js'
 
 /** A file of pieces, the last of which is made as long as it is to be. */
 function file(size: number, ...pieces: Uint8Array[]) {
@@ -14,6 +14,7 @@ function file(size: number, ...pieces: Uint8Array[]) {
     },
   }
 }
+const most = async (of: ReturnType<typeof file>) => (await secondsOf(of)).most
 const text = (value: string) => new TextEncoder().encode(value)
 
 /** The head of a WAV file, behind other chunks. */
@@ -60,10 +61,23 @@ describe('the longest that a recording may last', () => {
     ['AAC', [Uint8Array.of(0xff, 0xf1, 0x50)], 1_000_000 / 40],
     ['WebM', [Uint8Array.of(0x1a, 0x45, 0xdf, 0xa3)], 1_000_000 / 40],
   ])('%s', async (_, pieces, seconds) => {
-    expect(await mostSeconds(file(1_000_000, ...pieces))).toBe(Math.ceil(seconds))
+    expect(await most(file(1_000_000, ...pieces))).toBe(Math.ceil(seconds))
   })
 
   it('of a file of one byte', async () => {
-    expect(await mostSeconds(file(1, Uint8Array.of(0xff)))).toBe(1)
+    expect(await most(file(1, Uint8Array.of(0xff)))).toBe(1)
   })
+})
+
+describe('how long speech has lasted', () => {
+  it.each<[string, Uint8Array, string, number]>([
+    ['WAV by its head', wav({ rate: 8_000 }), 'audio/wav', 1_000_000 / 16_000],
+    ['WAV without one', new Uint8Array(4), 'audio/wav', 1_000_000 / 48_000],
+    ['MP3 of MPEG 1, 128 kbit/s', Uint8Array.of(0xff, 0xfb, 0x90), 'audio/mpeg', 1_000_000 / 16_000],
+    ['MP3 of MPEG 2, 32 kbit/s', Uint8Array.of(0xff, 0xf3, 0x44), 'audio/mpeg', 1_000_000 / 4_000],
+    ['MP3 of a free rate', Uint8Array.of(0xff, 0xfb, 0x00), 'audio/mpeg', 1_000_000 / 16_000],
+    ['MP3 that is cut', Uint8Array.of(0xff), 'audio/mpeg', 1_000_000 / 16_000],
+    ['Opus', text('OggS'), 'audio/ogg; codecs=opus', 1_000_000 / 6_000],
+    ['something else', new Uint8Array(), '', 1_000_000 / 16_000],
+  ])('%s', (_, first, type, seconds) => expect(spokenSeconds(first, 1_000_000, type)).toBeCloseTo(seconds))
 })

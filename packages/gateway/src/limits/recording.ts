@@ -1,5 +1,6 @@
 import type { FileInput } from '@turnpike/core'
 import { LEAST_BYTES_PER_SECOND, MP3_BYTES_PER_SECOND } from '../conventions.js'
+import { BYTES_PER_SECOND } from './prompt.js'
 
 /** Where the first bytes are in which a format is looked for. */
 const HEAD = 4_096
@@ -41,7 +42,8 @@ function rateOf(chunk: DataView): number | undefined {
 /** Likewise by the head of the file, of which decoders take the first format. */
 function wavRate(head: DataView): number | undefined {
   for (let at = 12; textAt(head, at) !== '' && at + 8 <= head.byteLength;) {
-    if (textAt(head, at) === 'fmt ') return rateOf(new DataView(head.buffer, at, head.byteLength - at))
+    if (textAt(head, at) === 'fmt ')
+      return rateOf(new DataView(head.buffer, head.byteOffset + at, head.byteLength - at))
     const size = head.getUint32(at + 4, true)
     at += 8 + size + (size % 2)
   }
@@ -58,14 +60,48 @@ function tagLength(head: DataView): number {
 const isMpegFrame = (bytes: DataView): boolean =>
   bytes.byteLength > 1 && (bytes.getUint16(0) & 0xffe0) === 0xffe0 && (bytes.getUint8(1) & 0b110) !== 0
 
+/** Kilobits a second by the four bits of a frame of layer III, of MPEG 1 and of 2 and 2.5 (ISO/IEC 11172-3, 13818-3). */
+const KILOBITS = {
+  1: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0],
+  2: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0],
+}
+
+/** Bytes of a second by a frame of MP3; undefined where it tells none. */
+function mp3Rate(frame: DataView): number | undefined {
+  if (frame.byteLength < 3 || !isMpegFrame(frame)) return undefined
+  const isFirst = ((frame.getUint8(1) >> 3) & 3) === 3
+  return (KILOBITS[isFirst ? 1 : 2][frame.getUint8(2) >> 4]! * 1_000) / 8 || undefined
+}
+
+/** Seconds of a recording: what they probably are, and the most that it may be billed for. */
+export interface Seconds {
+  likely: number
+  most: number
+}
+
 /**
- * The longest that a recording may be billed for, in seconds: what is held for it under a budget. WAV files tell how many bytes a second takes, and
- * MP3 takes at least so many; what is compressed in other ways may be silence, which takes next to none.
+ * How long a recording is by its bytes: WAV files tell how many of them a second takes. MP3 takes at least so many, and frames that follow the first
+ * may have other rates; what is compressed in other ways may be silence, which takes next to none.
  */
-export async function mostSeconds(file: FileInput): Promise<number> {
+export async function secondsOf(file: FileInput): Promise<Seconds> {
   const head = await bytesAt(file, 0)
-  if (textAt(head, 0) === 'RIFF') return Math.ceil(file.size / (wavRate(head) ?? LEAST_BYTES_PER_SECOND))
+  const seconds = (likely = BYTES_PER_SECOND, least: number): Seconds => ({
+    likely: Math.ceil(file.size / likely),
+    most: Math.ceil(file.size / least),
+  })
+  if (textAt(head, 0) === 'RIFF') return seconds(wavRate(head), wavRate(head) ?? LEAST_BYTES_PER_SECOND)
   const tag = tagLength(head)
-  const isMp3 = isMpegFrame(tag === 0 ? head : await bytesAt(file, tag))
-  return Math.ceil(file.size / (isMp3 ? MP3_BYTES_PER_SECOND : LEAST_BYTES_PER_SECOND))
+  const frame = tag === 0 ? head : await bytesAt(file, tag)
+  return isMpegFrame(frame) ? seconds(mp3Rate(frame), MP3_BYTES_PER_SECOND) : seconds(undefined, LEAST_BYTES_PER_SECOND)
+}
+
+/** Bytes of a second of speech, by the subtype of its format, where its head does not tell: PCM of 24 kHz, and what encoders make of it. */
+const SPOKEN: Record<string, number> = { wav: 48_000, flac: 24_000, mpeg: 16_000, aac: 8_000, ogg: 6_000 }
+
+/** How many seconds speech has lasted, by its bytes. @param first its first bytes */
+export function spokenSeconds(first: Uint8Array, size: number, contentType: string): number {
+  const head = new DataView(first.buffer, first.byteOffset, Math.min(first.length, HEAD))
+  const subtype = /^audio\/(\w+)/.exec(contentType)?.[1] ?? ''
+  const told = textAt(head, 0) === 'RIFF' ? wavRate(head) : mp3Rate(head)
+  return size / (told ?? SPOKEN[subtype] ?? BYTES_PER_SECOND)
 }

@@ -107,6 +107,16 @@ describe('speech by a model that is billed by tokens, from an upstream that repo
       { accuracy: 'estimated', units: { characters: 300, input: 200, output_audio: 500 }, cost_nano_usd: 6_120_000 },
     ])
   })
+
+  it('is charged what was spoken where that is more', async () => {
+    const { transport } = fakeOpenAI({ override: () => spoken('x', 'x'.repeat(399_999)) })
+    const router = createRouter({ providers: [openai({ apiKey: 'k', transport })], prices })
+    const { send, records } = await testGateway({ router, speechModels: [model] })
+    const body = { model, input: 'Count.', instructions: 'To ten thousand', speed: 0.25 }
+    await (await send('POST', path, body)).arrayBuffer()
+    // 128 kbit/s, where nothing tells: 25 s of 25 tokens.
+    expect(await records()).toMatchObject([{ accuracy: 'estimated', units: { characters: 6, output_audio: 625 } }])
+  })
 })
 
 describe('the voice', () => {

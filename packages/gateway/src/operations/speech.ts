@@ -4,10 +4,11 @@ import { extend, withoutNulls } from '@turnpike/core/helpers'
 import { invalid, unsupported } from '@turnpike/core/internal'
 import { bytes } from '@turnpike/http'
 import { requireModel } from '../limits/allowed-models.js'
-import { SPEECH_MODELS, VOICES } from '../conventions.js'
+import { MOST_SPEECH_TOKENS, SPEECH_MODELS, VOICES } from '../conventions.js'
 import { speechFields, permitted } from '../limits/documented-fields.js'
 import { guarded } from '../guards/guarding.js'
 import { reported } from '../records/meter.js'
+import { spokenSeconds } from '../limits/recording.js'
 import { expectedTokens, mostTokens, utf8Bytes } from '../limits/text-bytes.js'
 import { outcomeOf } from '../records/outcome.js'
 import type { Used } from '../records/record.js'
@@ -24,19 +25,27 @@ export interface SpeechOptions {
   voices?: string[]
 }
 
-/** Audio tokens per character, for models that are billed by tokens: a second has about 25 tokens and 15 characters. */
-const TOKENS_PER_CHARACTER = 25 / 15
+/** Of models that are billed by tokens: audio tokens of a second, and characters that are spoken in one. */
+const TOKENS_PER_SECOND = 25
+const CHARACTERS_PER_SECOND = 15
 /** How many times as long speech may be as expected: the lowest `speed` is 0.25. */
 const SLOWEST = 4
+
+/** What has been spoken so far. */
+interface Sound {
+  first: Uint8Array
+  size: number
+}
 
 /** Streams the audio; the usage record is written before the client receives the end. */
 async function* recorded(
   upstream: AdmittedRequest,
   body: AsyncIterable<Uint8Array>,
-  used: Used,
+  usedBy: (sound: Sound) => Used,
   betweenEventsMs: number,
 ): AsyncGenerator<Uint8Array> {
   const { watch } = upstream
+  const sound: Sound = { first: new Uint8Array(), size: 0 }
   const iterator = body[Symbol.asyncIterator]()
   let closed = false
   try {
@@ -45,18 +54,20 @@ async function* recorded(
       const { done, value } = await iterator.next()
       watch.relax()
       if (done) break
+      if (sound.size === 0) sound.first = value
+      sound.size += value.length
       yield value
     }
     closed = true
-    await close(upstream, 'complete', used)
+    await close(upstream, 'complete', usedBy(sound))
   } catch (error) {
     if (closed) throw error
     closed = true
     const reason = reasonOf(upstream, error)
-    await close(upstream, watch.stop?.outcome ?? outcomeOf(error), used, reason)
+    await close(upstream, watch.stop?.outcome ?? outcomeOf(error), usedBy(sound), reason)
     throw reason
   } finally {
-    if (!closed) await close(upstream, 'client_abort', used)
+    if (!closed) await close(upstream, 'client_abort', usedBy(sound))
   }
 }
 
@@ -90,7 +101,7 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
       const characters = [...request.input].length
       const { instructions = '' } = request
       const said = utf8Bytes(request.input) + (typeof instructions === 'string' ? utf8Bytes(instructions) : 0)
-      const output_audio = Math.ceil(characters * TOKENS_PER_CHARACTER)
+      const output_audio = Math.ceil((characters / CHARACTERS_PER_SECOND) * TOKENS_PER_SECOND)
       const expected = { characters, input: expectedTokens(said), output_audio }
       const need = {
         task: 'speech' as const,
@@ -101,7 +112,8 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
         most: ({ limits }: Target) => ({
           characters,
           input: mostTokens(said),
-          output_audio: limits?.()?.maxOutput ?? output_audio * SLOWEST,
+          output_audio:
+            limits?.()?.maxOutput ?? Math.max(output_audio * SLOWEST, instructions ? MOST_SPEECH_TOKENS : 0),
         }),
       }
       if (guarding?.inPlace) {
@@ -109,12 +121,13 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
         return bytes(once(audio), contentType)
       }
       const upstream = await upstreamRequest(options, caller, call, need, notes)
-      const usedBy = (told: Usage | undefined): Used => {
+      const usedBy = (told: Usage | undefined, { first, size }: Sound, contentType: string): Used => {
         const usage = reported(told)
         const { price } = upstream.target
-        // A model that is billed by tokens, from an upstream that reports none, costs what was expected.
+        // A model that is billed by tokens, from an upstream that reports none, costs what was expected, or what was spoken: its instructions may make that longer.
+        const spoken = Math.ceil(spokenSeconds(first, size, contentType) * TOKENS_PER_SECOND)
         return !usage && price && price.characters === undefined
-          ? estimated(expected)
+          ? estimated({ ...expected, output_audio: Math.max(output_audio, spoken) })
           : {
               // Credits are tokens, also of models that are billed by characters.
               usage: usage ?? estimated(expected).usage,
@@ -127,7 +140,8 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
         ({ provider, model }, call) => provider.speech!(extend(request, { model }), call),
         ({ body, usage, contentType }) => {
           firstToken(upstream)
-          const audio = recorded(upstream, body, usedBy(usage), timeOutOf(upstream.target, 'betweenEventsMs', options))
+          const used = (sound: Sound): Used => usedBy(usage, sound, contentType)
+          const audio = recorded(upstream, body, used, timeOutOf(upstream.target, 'betweenEventsMs', options))
           return bytes(guarding?.readsAnswers ? guarding.speech(audio, contentType) : audio, contentType)
         },
       )

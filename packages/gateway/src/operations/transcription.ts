@@ -9,8 +9,8 @@ import { AUDIO_LIMIT, MOST_SECONDS, TRANSCRIPTION_MODELS } from '../conventions.
 import { transcriptionFields, permitted } from '../limits/documented-fields.js'
 import { guarded } from '../guards/guarding.js'
 import { reported } from '../records/meter.js'
-import { AUDIO_TOKENS, BYTES_PER_SECOND } from '../limits/prompt.js'
-import { mostSeconds } from '../limits/recording.js'
+import { AUDIO_TOKENS } from '../limits/prompt.js'
+import { secondsOf } from '../limits/recording.js'
 import { mostTokens, utf8Bytes } from '../limits/text-bytes.js'
 import type { Used } from '../records/record.js'
 import { estimated } from '../records/record.js'
@@ -128,9 +128,8 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
         input_audio: seconds * AUDIO_TOKENS,
         output: seconds * TEXT_TOKENS,
       })
-      const guess = Math.ceil(file.size / BYTES_PER_SECOND)
+      const { likely: guess, most: longest } = await secondsOf(file)
       const expected = unitsOfSeconds(guess)
-      const longest = await mostSeconds(file)
       const need = {
         task: 'transcription' as const,
         // Whom it is for, also where that is not sent.
