@@ -117,6 +117,21 @@ describe('the configuration is read again', () => {
     expect(await served()).toEqual([200, 'b', 'b'])
   })
 
+  it('threat 159: but not where it is empty or away, as without it nothing would have limits', async () => {
+    const [found, moved] = ['turnpike.config.yaml', 'away.yaml'].map((name) => join(folder, name)) as [string, string]
+    rmSync(file)
+    writeFileSync(found, JSON.stringify({ server: { log: 'silent' } }))
+    // Found in the working folder, and not named.
+    server = await startServer({}, { cwd: folder })
+    writeFileSync(found, '')
+    await hup('It is empty')
+    renameSync(found, moved)
+    await hup('there is no such file')
+    renameSync(moved, found)
+    writeFileSync(found, '# By default.')
+    await hup()
+  })
+
   it('and says what waits for another start', async () => {
     await start({ STORAGE: '' })
     use(b, { store: 'memory', server: { port: 1 } })

@@ -18,9 +18,13 @@ export function onReload({ server }: Config, reload: () => void): void {
   if (file === undefined) return
   // From now on, while fs.watchFile first looks some time later, and would miss what changes until then.
   let known = stateOf(file)
+  let last = known
   setInterval(() => {
     const state = stateOf(file)
-    if (state === known) return
+    // Who writes it may not have ended.
+    const isStill = state === last
+    last = state
+    if (!isStill || state === known) return
     known = state
     reload()
   }, WATCH_MS).unref()

@@ -3,7 +3,7 @@ import type { RequestEvents } from '@turnpike/gateway'
 import { requestEvents } from '@turnpike/gateway'
 import type { Transport } from '@turnpike/providers'
 import type { Config, Turnpike } from 'turnpike'
-import { loadConfig, turnpike } from 'turnpike'
+import { findConfig, loadConfig, turnpike } from 'turnpike'
 import { createLog } from './log.js'
 import { toPng } from './png.js'
 import { onReload } from './reload.js'
@@ -102,6 +102,9 @@ export async function start(runtime: Runtime): Promise<void> {
     // Only what another process has started has a channel to its parent.
     const workers = process.send && (await import('./workers.js'))
     if (workers?.isWorker) return await workers.work((config, told) => serveHere(runtime, config, told))
+    const file = findConfig(process.env)
+    // Where the file goes away later, all would be as by default: a file that is named must be there, also for workers.
+    if (file !== undefined) process.env['CONFIG'] = file
     const config = await loadConfig()
     if (config.server.workers === 1)
       return await serveHere(runtime, config, {

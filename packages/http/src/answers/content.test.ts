@@ -47,6 +47,30 @@ describe('stored bytes', () => {
     await expect(get({}, { read: () => Promise.reject(new Error('offline')) })).rejects.toThrow('offline')
   })
 
+  it('threat 158: that are more or fewer than announced break off, and none of the others goes out', async () => {
+    const sent = async (...sizes: number[]) => {
+      const read = async function* () {
+        for (const size of sizes) yield new Uint8Array(size)
+      }
+      const { body } = await get({ range: 'bytes=0-4' }, { read })
+      let bytes = 0
+      try {
+        for await (const piece of body as AsyncIterable<Uint8Array>) bytes += piece.length
+      } catch (error) {
+        return [bytes, (error as Error).message]
+      }
+      return [bytes]
+    }
+    expect(await sent(2, 0, 3)).toEqual([5])
+    for (const [sizes, before] of [
+      [[10], 0],
+      [[3, 7], 3],
+      [[5, 1], 5],
+      [[4], 4],
+    ] as [number[], number][])
+      expect(await sent(...sizes)).toEqual([before, 'The stored bytes are not the 5 that they should be'])
+  })
+
   it('are not opened for HEAD, which has the headers of GET', async () => {
     const reply = await get({ range: 'bytes=0-1' }, {}, 'HEAD')
     expect([reply.status, reply.headers['content-length'], reply.body, reply.opened]).toEqual([

@@ -1,4 +1,5 @@
 import { ApiError } from '@turnpike/core'
+import { isStream } from './held-reply.js'
 
 /** Positions of bytes, from 0, both ends included. */
 export interface Range {
@@ -107,6 +108,17 @@ function parseRange(header: string, size: number): Range | undefined {
   return { start, end }
 }
 
+/** What follows the bytes that a head has announced would be read as the next answer. @throws where there are more or fewer */
+async function* exactly(body: AsyncIterable<Uint8Array>, length: number): AsyncGenerator<Uint8Array> {
+  let left = length
+  for await (const piece of body) {
+    left -= piece.length
+    if (left < 0) break
+    yield piece
+  }
+  if (left !== 0) throw new Error(`The stored bytes are not the ${length} that they should be`)
+}
+
 /**
  * Answers with stored bytes (RFC 9110, sections 13.2.2 and 14): 304 where the client has them, 206 for a range, 200 for all.
  * HEAD has the headers of GET, without a range.
@@ -125,13 +137,15 @@ export async function contentReply(
   if (isFresh(header, content)) return { status: 304, headers: { ...validators, ...content.headers } }
   const wanted = method === 'GET' ? header('range') : undefined
   const range = wanted !== undefined && mayResume(header('if-range'), content) ? parseRange(wanted, size) : undefined
+  const length = range ? range.end - range.start + 1 : size
   const headers: Record<string, string> = {
     'content-type': type,
     'accept-ranges': 'bytes',
-    'content-length': String(range ? range.end - range.start + 1 : size),
+    'content-length': String(length),
   }
   if (range) headers['content-range'] = `bytes ${range.start}-${range.end}/${size}`
   Object.assign(headers, validators, content.headers)
   if (method === 'HEAD') return { status: 200, headers }
-  return { status: range ? 206 : 200, headers, body: await read(range) }
+  const body = await read(range)
+  return { status: range ? 206 : 200, headers, body: isStream(body) ? exactly(body, length) : body }
 }

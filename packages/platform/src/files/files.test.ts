@@ -287,6 +287,12 @@ describe('URLs of the store itself', () => {
     await setUp(limited)
   })
 
+  it.each([false, true, null, undefined, 'infected', ''])('are of no file where the check says %j', async (verdict) => {
+    const { files, user } = await setUp({ check: () => verdict as never })
+    await expect(files.upload(user.id, { name: 'a', body: chunks(5) })).rejects.toThrow(TypeError)
+    expect((await files.list(user.id)).items).toEqual([])
+  })
+
   it('are made of no file in the trash or held back', async () => {
     const { files, user, ask } = await setUp({
       directUrls: true,

@@ -137,8 +137,10 @@ export function fileOperations(
         const inline = mayShow(mime_type, head.subarray(0, size)) && isText()
         const named = { id, user_id: userId, display_name, mime_type, size_bytes: size, is_public, storage_key }
         const file = { ...named, sha256, inline, created_at }
-        const verdict = (await check?.({ ...file, read: () => readAll(storage_key) })) ?? 'accept'
-        if (typeof verdict === 'object') throw invalid(verdict.refuse)
+        const verdict = check ? await check({ ...file, read: () => readAll(storage_key) }) : 'accept'
+        if (typeof verdict === 'object' && verdict !== null) throw invalid(verdict.refuse)
+        if (verdict !== 'accept' && verdict !== 'hold')
+          throw new TypeError("The check of uploads returned none of 'accept', 'hold' and { refuse }")
         const record = { ...file, ...(verdict === 'hold' && { held: true as const }), deleted_at: null }
         isStored = true
         if (await createFile(kv, record)) return record

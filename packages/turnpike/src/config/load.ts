@@ -37,7 +37,10 @@ async function readFile(file: string): Promise<unknown> {
   if (ending === '.json') return JSON.parse(readFileSync(file, 'utf8')) as unknown
   if (ending === '.yaml' || ending === '.yml') {
     const { parse } = await import('yaml')
-    return parse(readFileSync(file, 'utf8')) as unknown
+    const text = readFileSync(file, 'utf8')
+    // As a disk that is full or an editor leaves it for a moment: not what somebody wants.
+    if (text.trim() === '') throw new Error('It is empty')
+    return parse(text) as unknown
   }
   const { createJiti } = await import('jiti')
   // A file can import `defineConfig` in any folder.
