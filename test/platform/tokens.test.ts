@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { upload } from './files.js'
 import { made, newProject, newTask } from './work.js'
 import type { SignedIn } from './world.js'
 import { chat, unknownId, worldSuite } from './world.js'
@@ -89,6 +90,11 @@ worldSuite('tokens for programs', (world) => {
     const both = ['conversations:write', 'gateway:write', 'files:read']
     expect(await send(both, '/messages', withFile)).toEqual([404, 'There is no such file'])
     expect((await send(both, '/messages', { text }))[0]).toBe(200)
+    // A reply to any message is about the files before it.
+    const { id: file } = made(await upload(world(), ada, 'A text'))
+    expect((await send(both, '/messages', { text, attachments: [file] }))[0]).toBe(200)
+    for (const [path, body] of [['/messages', { text }], ['/reply']] as const)
+      expect(await send(['conversations:write', 'gateway:write'], path, body)).toEqual(refused('files:read'))
   })
 
   it('are no administrators, whoever made them', async () => {

@@ -102,6 +102,8 @@ async function streamed(
   call: Call,
 ): Promise<Answer> {
   requireScope(who, 'gateway', 'write')
+  // The reply is about the files of earlier messages, too.
+  if (who.scopes && (await conversations.hasFiles(user.id, projectId))) requireScope(who, 'files', 'read')
   const { memory } = call
   const { message, reply, chunks } = await conversations.reply(user, projectId, { message: asked, memory })
   if (message) call.setHeader('x-message-id', message.id)
