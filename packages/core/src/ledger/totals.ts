@@ -126,12 +126,16 @@ export const hourOf = (timestamp: string): string => `${timestamp.slice(0, 10)}-
 
 export const totalKey = (of: TotalOf, id: string): Key =>
   of === 'all' ? ['usage-total', of] : of === 'end_user' ? ['end-user-total', id] : ['usage-total', of, id]
-/** The id of a model, which may be any text of the caller. */
-const modelId = ({ provider, model }: UsageRecord): string => `${provider}/${model}`.slice(0, ID_LENGTH)
+/** The start of an id of a model, which may be any text of the caller: it shares a key with the id of a user, whose letters may take six characters each. */
+const cutModel = (id: string): string => {
+  const start = id.slice(0, ID_LENGTH)
+  return /^\p{ASCII}*$/u.test(start) ? start : start.slice(0, ID_LENGTH / 2)
+}
+const modelId = ({ provider, model }: UsageRecord): string => cutModel(`${provider}/${model}`)
 export const hourKey = (of: HourOf, id: string, hour: string): Key => [
   'usage-hour',
   of,
-  of === 'model' ? id.slice(0, ID_LENGTH) : id,
+  of === 'model' ? cutModel(id) : id,
   hour,
 ]
 /** By the hour first: the parts of a user in a period are next to each other. */

@@ -64,6 +64,14 @@ describe('the sums of all ids', () => {
     expect(idsOf(await ledger.listSince('model', FROM))).toEqual([long, 'openai/n'])
     expect(idsOf(await ledger.listSince('model', FROM, { after: long }))).toEqual(['openai/n'])
   })
+
+  it('fit into a key, whatever letters the ids of a user and a model have', async () => {
+    const ledger = usageLedger(await memoryKV())
+    const user_id = '日'.repeat(200)
+    await ledger.append(usageRecord({ user_id, provider: 'local', model: '漢'.repeat(250), timestamp: NOW }))
+    expect(await ledger.totals('user', user_id)).toMatchObject({ requests: 1 })
+    expect(idsOf(await ledger.listSince('model', FROM))).toEqual([`local/${'漢'.repeat(94)}`])
+  })
 })
 
 describe('the parts of what a user used', () => {
