@@ -23,14 +23,14 @@ async function caller(request: Request): Promise<Customer | undefined> {
 }
 
 app.post('/sign-up', async ({ body }, response) => {
-  const { email, password } = body as Record<string, string>
+  const { email, password } = (body ?? {}) as Record<string, string>
   if (!email || !password || !(await signUp(email, password)))
     return void response.status(400).send(signInForm('Choose another e-mail'))
   response.cookie('shop_session', await signIn(email, password), cookie).redirect(303, '/')
 })
 
 app.post('/sign-in', async ({ body }, response) => {
-  const { email = '', password = '' } = body as Record<string, string>
+  const { email = '', password = '' } = (body ?? {}) as Record<string, string>
   const token = await signIn(email, password)
   if (!token) return void response.status(401).send(signInForm('Wrong e-mail or password'))
   response.cookie('shop_session', token, cookie).redirect(303, '/')
