@@ -72,14 +72,21 @@ export interface Authenticator {
 }
 
 /**
- * Refuses a credential that has scopes, but not this one. To write a part is to read it, too.
+ * Whether a credential has this scope, or no scopes at all. To write a part is to read it, too.
+ * @param part absent = one that is closed to credentials with scopes
+ * @example const mayRead = hasScope(identified, 'files', 'read')
+ */
+export const hasScope = ({ scopes }: Identified, part: string | undefined, to: 'read' | 'write'): boolean =>
+  !scopes || (part !== undefined && (scopes.includes(`${part}:write`) || scopes.includes(`${part}:${to}`)))
+
+/**
+ * Refuses a credential that has scopes, but not this one.
  * @param part absent = one that is closed to credentials with scopes
  * @throws ApiError 403
  * @example requireScope(identified, 'projects', 'write')
  */
-export function requireScope({ scopes }: Identified, part: string | undefined, to: 'read' | 'write'): void {
-  if (!scopes || (part !== undefined && scopes.includes(`${part}:write`))) return
-  if (part !== undefined && scopes.includes(`${part}:${to}`)) return
+export function requireScope(identified: Identified, part: string | undefined, to: 'read' | 'write'): void {
+  if (hasScope(identified, part, to)) return
   const needed = part === undefined ? '' : `: it needs ${part}:${to}`
   throw new ApiError(403, 'permission_error', `This token is not for that${needed}`, { code: 'forbidden' })
 }

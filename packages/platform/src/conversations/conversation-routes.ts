@@ -1,7 +1,7 @@
 import { ChatChunk } from '@turnpike/core'
 import { readerOf } from '@turnpike/core/helpers'
 import type { Answer, Call, EventStream } from '@turnpike/http'
-import { asksFor, asksForPage, jsonList, linkNext, Paging, requireScope, sse, sseEvent } from '@turnpike/http'
+import { asksFor, asksForPage, hasScope, jsonList, linkNext, Paging, requireScope, sse, sseEvent } from '@turnpike/http'
 import * as v from 'valibot'
 import type { Caller } from '../caller.js'
 import { ATTACHED } from '../conventions.js'
@@ -103,7 +103,8 @@ async function streamed(
 ): Promise<Answer> {
   requireScope(who, 'gateway', 'write')
   // The reply is about the files of earlier messages, too.
-  if (who.scopes && (await conversations.hasFiles(user.id, projectId))) requireScope(who, 'files', 'read')
+  if (!hasScope(who, 'files', 'read') && (await conversations.hasFiles(user.id, projectId)))
+    requireScope(who, 'files', 'read')
   const { memory } = call
   const { message, reply, chunks } = await conversations.reply(user, projectId, { message: asked, memory })
   if (message) call.setHeader('x-message-id', message.id)
