@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { bytesOf, contents, exchangeOf, read, refusalOf } from '../../../../test/support/form-reader.js'
 import type { Part } from '../../../../test/support/forms.js'
 import { BOUNDARY, field, filePart, formBytes, formType, inChunks, noise } from '../../../../test/support/forms.js'
+import type { FileStream } from '../operation.js'
 import { tooSlow } from './body.js'
 import { readForm } from './multipart.js'
 
@@ -166,6 +167,34 @@ describe('an invalid form is refused', () => {
     const bytes = formBytes(all)
     for (const size of [bytes.length, 1_000, 10])
       expect(await refusalOf(read(inChunks(bytes, size)))).toBe(`400 invalid_body ${message}`)
+  })
+
+  it.each([10, 16_000, 17_000, 40_000, 70_000, 300_000])(
+    'threat 160: parts of %i bytes that are no form-data, however they arrive',
+    { timeout: 20_000 },
+    async (length) => {
+      for (const head of [['Content-Disposition: attachment; name="file"'], ['Content-Type: a/b'], []]) {
+        const part = { head, body: 'x'.repeat(length) }
+        const [alone, beside] = [formBytes([part]), formBytes([part, audio, part])]
+        for (const size of [beside.length, 64 * 1024, 1_000]) {
+          expect(await refusalOf(read(inChunks(alone, size)))).toBe('400 invalid_body The form has no file "file"')
+          expect(await contents(await read(inChunks(beside, size)))).toMatchObject({ file: { size: 3 } })
+        }
+      }
+    },
+  )
+
+  it('threat 160: a form whose client leaves, whatever the parser waits for', async () => {
+    let leave!: () => void
+    const exchange = {
+      ...exchangeOf(inChunks(formBytes([filePart(noise(300_000))]), 64 * 1024)),
+      onDisconnect: (listener: () => void) => void (leave = listener),
+    }
+    const { fields } = await readForm(exchange, { file: 'file', limit: 1_000_000, streamed: true })
+    // Nobody reads the file, so that the rest of it is not taken.
+    const all = (fields['file'] as FileStream).fields()
+    leave()
+    await expect(all).rejects.toThrow('The request body was cut short')
   })
 
   it('unnamed parts', async () => {

@@ -20,10 +20,17 @@ export interface Form {
 
 const wrongType = (): ApiError => invalid('Content-Type must be multipart/form-data with a boundary')
 
+/**
+ * Bytes that the parser gets at once, and that it keeps of a part: more than it gets. It waits for a reader of what it keeps where that is as much
+ * as it may, and a part that it skips has none any more once it has ended: one that ended in the same piece was waited for for ever.
+ */
+const PIECE = 32 * 1024
+const KEPT = 2 * PIECE
+
 /** @throws ApiError 400 if the boundary is missing or invalid */
 function parserOf(type: string, limits: object) {
   try {
-    return new Busboy({ headers: { 'content-type': type }, limits })
+    return new Busboy({ headers: { 'content-type': type }, limits, fileHwm: KEPT })
   } catch {
     throw wrongType()
   }
@@ -161,12 +168,15 @@ export async function readForm(
     for await (const chunk of readBody(exchange.body())) {
       bytes += chunk.length
       if (bytes > limit + FORM_OVERHEAD) throw tooLarge()
-      await orFailure((taken) => void busboy.write(chunk, taken))
+      for (let at = 0; at < chunk.length; at += PIECE)
+        await orFailure((taken) => void busboy.write(chunk.subarray(at, at + PIECE), taken))
     }
     busboy.end()
     await orFailure((done) => void finished.then(done))
     if (!file) throw invalid(`The form has no file "${fileField}"`)
   }
+  // What a form has taken is given back with its client, whatever the parser waits for.
+  exchange.onDisconnect(() => fail(cutShort()))
   const whole = receive()
   whole.catch(fail)
   try {
