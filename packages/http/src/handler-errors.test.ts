@@ -1,4 +1,4 @@
-import { ApiError } from '@turnpike/core'
+import { ApiError, StorageError } from '@turnpike/core'
 import { isUuid } from '@turnpike/core/helpers'
 import { describe, expect, it } from 'vitest'
 import { eventsOf } from '../../../test/support/events.js'
@@ -170,5 +170,20 @@ describe('an error', () => {
     }
     const { send } = setUp(() => Promise.reject(new Error('x')), { [hook]: broken })
     expect((await send('GET', '/things/7')).status).toBe(500)
+  })
+})
+
+describe('a storage that went away', () => {
+  it.each([
+    ['POST', '/things', 'none', '2', null],
+    // Who sends it again may do it twice, such as adding credits.
+    ['POST', '/things', 'unknown', null, 'false'],
+    ['GET', '/things/7', 'unknown', '2', null],
+  ] as const)('is for %s %s with outcome %s a 503', async (method, path, outcome, retryAfter, shouldRetry) => {
+    const { send } = setUp(() => {
+      throw new StorageError('away', outcome)
+    })
+    const { status, headers } = await send(method, path)
+    expect([status, headers.get('retry-after'), headers.get('x-should-retry')]).toEqual([503, retryAfter, shouldRetry])
   })
 })

@@ -96,6 +96,15 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError(500, 'server_error', 'The server had an internal error', { code: 'internal_error', cause: error })
 }
 
+/** What a POST is answered with whose change may have been stored: who sends it again, as after a Retry-After, may do it twice. */
+const unsure = (cause: StorageError): ApiError =>
+  new ApiError(
+    503,
+    'server_error',
+    'The storage of the server went away while it stored this: see whether it did before you try again',
+    { code: 'storage_unavailable', shouldRetry: false, cause },
+  )
+
 const parseQuery = (query: string): unknown => Object.fromEntries(new URLSearchParams(query))
 
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }
@@ -256,6 +265,8 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
       const value = await operation.run(actor, { params, query, body }, call)
       if (etag !== undefined) setHeader('etag', etag)
       return toReply(value, exchange, route.status, stay)
+    } catch (error) {
+      throw method === 'POST' && StorageError.is(error) && error.outcome === 'unknown' ? unsure(error) : error
     } finally {
       if (form) await form.dispose()
     }
