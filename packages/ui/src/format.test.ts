@@ -50,8 +50,9 @@ it('CSV quotes what has to be, and has no formulas', () => {
     csv([
       ['a', 'b,"c"\nd', null],
       ['=1+1', -1, '@x', '\n=1', '＝1'],
+      ['a;=1', 'a\t@b', 'a; b'],
     ]),
-  ).toBe('a,"b,""c""\nd",\r\n\'=1+1,-1,\'@x,"\'\n=1",\'＝1\r\n')
+  ).toBe('a,"b,""c""\nd",\r\n\'=1+1,-1,\'@x,"\'\n=1",\'＝1\r\na;\'=1,a\t\'@b,a; b\r\n')
 })
 
 it('texts match in upper and lower case', () => {

@@ -84,7 +84,8 @@ export function matches(wanted: string, texts: readonly (string | null | undefin
 export function csv(rows: (string | number | null)[][]): string {
   const cell = (value: string | number | null): string => {
     if (typeof value === 'number') return String(value)
-    const text = /^[\s=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/.test(value ?? '') ? `'${value}` : (value ?? '')
+    // Where a list has semicolons or tabs between its cells, one begins behind each of them as well.
+    const text = (value ?? '').replace(/^(?=\s)|(^|[;\t])(?=\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g, "$1'")
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
   }
   return rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('')

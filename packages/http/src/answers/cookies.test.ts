@@ -8,7 +8,8 @@ describe('parseCookies', () => {
     ['a=1; b=2', { a: '1', b: '2' }],
     ['a=1;b=2', { a: '1', b: '2' }],
     ['a="1"; b=x=y==', { a: '1', b: 'x=y==' }],
-    ['nothing; a=1; =; ', { '': '', a: '1' }],
+    ['nothing; a=1; =; b c=2; ', { a: '1' }],
+    [' a =\t1\t', { a: '1' }],
     ['__proto__=x; a=', { ['__proto__']: 'x', a: '' }],
     ['a=%20', { a: '%20' }],
   ])('reads %j', (header, expected) => {
@@ -16,6 +17,14 @@ describe('parseCookies', () => {
       expect.arrayContaining(Object.entries(expected).map(([name, value]) => [name, value])),
     )
     expect(parseCookies(header).size).toBe(Object.entries(expected).length)
+  })
+
+  it.each(['\u00a0', '\ufeff', '\u2003', '\v', '\0'])('threat 161: %j before __Host- is another name', (character) => {
+    const header = `${character}__Host-session=planted; __Host-session=own; x=${character}1`
+    expect([...parseCookies(header)]).toEqual([
+      ['__Host-session', 'own'],
+      ['x', `${character}1`],
+    ])
   })
 
   it('takes the first of two with one name, which has the longer path', () => {

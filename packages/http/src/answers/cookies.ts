@@ -18,9 +18,17 @@ const NAME = /^[\w!#$%&'*.^`|~+-]+$/
 const VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/
 const ATTRIBUTE = /^[\x20-\x3a\x3c-\x7e]*$/
 
+/** Without spaces and tabs around it, and no others: to a browser, U+00A0 in front of `__Host-` makes another name, which any site may set. */
+function bare(text: string): string {
+  let [start, end] = [0, text.length]
+  while (text[start] === ' ' || text[start] === '\t') start++
+  while (end > start && (text[end - 1] === ' ' || text[end - 1] === '\t')) end--
+  return text.slice(start, end)
+}
+
 /**
  * The cookies of a request's `cookie` header by name. Of a name that comes twice the first counts: browsers send the one with the longest
- * path first (RFC 6265bis, section 5.8.3). Values are not decoded.
+ * path first (RFC 6265bis, section 5.8.3). Values are not decoded. What is no name of a cookie is left out.
  * @example parseCookies('theme=dark; lang=de').get('lang') // 'de'
  */
 export function parseCookies(header: string | undefined): Map<string, string> {
@@ -28,9 +36,9 @@ export function parseCookies(header: string | undefined): Map<string, string> {
   for (const pair of header?.split(';') ?? []) {
     const at = pair.indexOf('=')
     if (at === -1) continue
-    const name = pair.slice(0, at).trim()
-    const value = pair.slice(at + 1).trim()
-    if (!cookies.has(name)) cookies.set(name, value.replace(/^"(.*)"$/, '$1'))
+    const name = bare(pair.slice(0, at))
+    const value = bare(pair.slice(at + 1))
+    if (NAME.test(name) && !cookies.has(name)) cookies.set(name, value.replace(/^"(.*)"$/, '$1'))
   }
   return cookies
 }
