@@ -97,6 +97,23 @@ worldSuite('tokens for programs', (world) => {
       expect(await send(['conversations:write', 'gateway:write'], path, body)).toEqual(refused('files:read'))
   })
 
+  it('tell by usage the names of what they read otherwise, and of nothing else', async () => {
+    const ada = await world().signedIn()
+    const { token: as } = await create(ada, { scopes: ['account:read', 'tasks:read'] })
+    const statuses = ['model', 'key', 'task', 'project', 'session', 'conversation'].map(async (by) => [
+      by,
+      (await world().ask('GET', `/api/usage?by=${by}`, { as })).status,
+    ])
+    expect(Object.fromEntries(await Promise.all(statuses))).toEqual({
+      model: 200,
+      key: 200,
+      task: 200,
+      project: 403,
+      session: 403,
+      conversation: 403,
+    })
+  })
+
   it('are no administrators, whoever made them', async () => {
     const { token } = await create(await world().signedIn('admin'), { scopes: ['account:read', 'gateway:write'] })
     for (const path of ['/api/users', '/admin/providers', '/admin/metrics', '/admin/audit'])

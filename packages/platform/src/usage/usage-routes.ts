@@ -1,5 +1,6 @@
 import type { UsageTotals } from '@turnpike/core'
 import { hourOf, invalid } from '@turnpike/core/internal'
+import { requireScope } from '@turnpike/http'
 import * as v from 'valibot'
 import { USAGE_HOURS, USAGE_PERIOD_HOURS, USAGE_SERIES } from '../conventions.js'
 import { operation } from '../operation.js'
@@ -41,6 +42,8 @@ export const usageOf = (usage: UsageOperations) =>
     }),
     output: UsageReport,
     async run(caller, { query: { by = 'model', ...period } }) {
+      // The rows have names of what a token may not read otherwise.
+      if (by !== 'model' && by !== 'key') requireScope(caller!.who, `${by}s`, 'read')
       const to = period.to === undefined ? new Date(usage.now()) : dateOf(period.to)
       const lastHour = Math.floor(to.getTime() / HOUR_MS)
       const from =
