@@ -4,6 +4,7 @@
  * each page, also of a board and a conversation, and then follows live requests on the page Requests: its longest task, nodes and heap.
  */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -315,7 +316,11 @@ try {
   hold('Requests, growth of the heap', (after.JSHeapUsedSize - before.JSHeapUsedSize) / 1e6, 20, 'MB')
 } finally {
   await browser.close()
-  server?.child.kill()
+  if (server) {
+    server.child.kill()
+    // It stores until it has ended.
+    await once(server.child, 'exit')
+  }
   upstream.close()
   rmSync(folder, { recursive: true, force: true })
 }
