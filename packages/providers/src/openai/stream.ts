@@ -6,7 +6,7 @@ import { chunkBuilder, unnamedCall } from '../answers/chunk-builder.js'
 import { DONE } from '../upstream/events.js'
 import { malformed } from '../refusals/failures.js'
 import { toFinishReason } from '../answers/finish-reasons.js'
-import { parseJson, textOf } from '../upstream/json.js'
+import { parseAnswer, textOf } from '../upstream/json.js'
 import { laterUsage } from '../answers/later-usage.js'
 import { inForm, reportOf, separateThoughts } from './answer.js'
 import { choiceError, toldError } from './errors.js'
@@ -164,7 +164,7 @@ export function streamDecoder(provider: string, model: string, tagged: ChatOptio
   }
 
   const onEvent = (data: string): void => {
-    const chunk = parseJson(data) as UpstreamChunk | null | undefined
+    const chunk = parseAnswer(data) as UpstreamChunk | null | undefined
     if (chunk === undefined) throw malformed(provider, 'An event of the answer is not JSON')
     const reported = chunk && reportOf(chunk)
     if (reported) report(reported)

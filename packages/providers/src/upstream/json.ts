@@ -34,3 +34,18 @@ export function parseJson(text: string): unknown {
     return undefined
   }
 }
+
+/** A text of JSON, or what Python writes for numbers that JSON has not. */
+const texts = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\bInfinity\b|\bNaN\b/g
+/** Characters in which such numbers are looked for. */
+const MOST = 4_000_000
+
+/**
+ * The JSON of an answer; undefined for what is none. `NaN`, `Infinity` and `-Infinity`, which Python's `json.dumps` writes, such as for the logprobs of
+ * tokens that were not allowed, are null.
+ */
+export function parseAnswer(text: string): unknown {
+  const value = parseJson(text)
+  if (value !== undefined || text.length > MOST || !/\b(?:NaN|Infinity)\b/.test(text)) return value
+  return parseJson(text.replace(texts, (found) => (found.startsWith('"') ? found : 'null')))
+}

@@ -3,7 +3,7 @@ import { ApiError, UpstreamError } from '@turnpike/core'
 import { concat, nextTurn, readerOf } from '@turnpike/core/helpers'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { billed, malformed, statusError, tooLarge, truncated, unreported } from '../refusals/failures.js'
-import { excessOf, parseJson } from './json.js'
+import { excessOf, parseAnswer, parseJson } from './json.js'
 import { neverSent } from './network-errors.js'
 import type { Repeatable } from '../refusals/refusals.js'
 import type { Secrets } from '../refusals/secrets.js'
@@ -235,7 +235,7 @@ export function readJson<T>(
 ): T | Promise<T> {
   const tooMuch = excessOf(text, values)
   if (tooMuch) throw unreported(tooLarge(id, `The answer ${tooMuch}`))
-  const value = parseJson(text)
+  const value = parseAnswer(text)
   if (typeof value !== 'object' || value === null) throw malformed(id, 'The answer is not JSON')
   const fail = (error: unknown): never => {
     throw billed(UpstreamError.is(error) ? error : malformed(id, 'The answer is invalid', error), usageOf(value))
