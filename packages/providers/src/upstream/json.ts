@@ -35,10 +35,33 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A text of JSON, or what Python writes for numbers that JSON has not. */
-const texts = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\bInfinity\b|\bNaN\b/g
-/** Characters in which such numbers are looked for. */
+/** What Python writes for numbers that JSON has not. */
+const pythons = /-?\b(?:NaN|Infinity)\b/g
+/** Characters in which they are looked for. */
 const MOST = 4_000_000
+
+/** Where the text of JSON ends that begins at a quote; -1 where it does not. */
+function endOfText(json: string, quote: number): number {
+  for (let end = json.indexOf('"', quote + 1); end > 0; end = json.indexOf('"', end + 1)) {
+    let before = end - 1
+    while (json[before] === '\\') before--
+    if ((end - before) % 2 === 1) return end
+  }
+  return -1
+}
+
+/** Puts null in place of Python's numbers, but not in texts. */
+function withoutPythons(json: string): string {
+  let made = ''
+  for (let at = 0; ;) {
+    const quote = json.indexOf('"', at)
+    made += json.slice(at, quote < 0 ? undefined : quote).replace(pythons, 'null')
+    const end = quote < 0 ? -1 : endOfText(json, quote)
+    if (end < 0) return made + (quote < 0 ? '' : json.slice(quote))
+    at = end + 1
+    made += json.slice(quote, at)
+  }
+}
 
 /**
  * The JSON of an answer; undefined for what is none. `NaN`, `Infinity` and `-Infinity`, which Python's `json.dumps` writes, such as for the logprobs of
@@ -46,6 +69,6 @@ const MOST = 4_000_000
  */
 export function parseAnswer(text: string): unknown {
   const value = parseJson(text)
-  if (value !== undefined || text.length > MOST || !/\b(?:NaN|Infinity)\b/.test(text)) return value
-  return parseJson(text.replace(texts, (found) => (found.startsWith('"') ? found : 'null')))
+  if (value !== undefined || text.length > MOST || text.search(pythons) < 0) return value
+  return parseJson(withoutPythons(text))
 }
