@@ -95,6 +95,8 @@ worldSuite('tokens for programs', (world) => {
     expect((await send(both, '/messages', { text, attachments: [file] }))[0]).toBe(200)
     for (const [path, body] of [['/messages', { text }], ['/reply']] as const)
       expect(await send(['conversations:write', 'gateway:write'], path, body)).toEqual(refused('files:read'))
+    expect((await world().ask('DELETE', conversation, { as: ada })).status).toBe(204)
+    expect((await send(['conversations:write', 'gateway:write'], '/messages', { text }))[0]).toBe(200)
   })
 
   it('tell by usage the names of what they read otherwise, and of nothing else', async () => {

@@ -166,14 +166,8 @@ export function conversationOperations(
     lastMessages: async (conversation: StoredConversation, page?: PagingInput) =>
       asNow(conversation, await lastMessages(kv, conversation, page)),
     /** Whether a message of a conversation has a file, which a reply is about as well. @throws ApiError 404 */
-    async hasFiles(userId: string, projectId: string): Promise<boolean> {
-      const conversation = await getConversation(kv, userId, projectId, now())
-      for (let page = await listMessages(kv, conversation); ;) {
-        if (page.items.some(({ attachments }) => attachments !== undefined)) return true
-        if (page.next === undefined) return false
-        page = await listMessages(kv, conversation, { after: page.next })
-      }
-    },
+    hasFiles: async (userId: string, projectId: string): Promise<boolean> =>
+      (await getConversation(kv, userId, projectId, now())).has_files === true,
     /** A message of a conversation, with what has come of a reply that is being written. @throws ApiError 404 */
     message: async (userId: string, projectId: string, id: string) =>
       messageOf(await getConversation(kv, userId, projectId, now()), id),

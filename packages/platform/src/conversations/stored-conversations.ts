@@ -26,6 +26,8 @@ export type Conversation = {
   project_id: string
   /** Where its messages are: another place after each time that it is cleared. */
   thread: string
+  /** Whether a message has a file. */
+  has_files?: true
 }
 
 /**
@@ -124,11 +126,15 @@ export async function clearConversation(kv: KV, userId: string, projectId: strin
   for (;;) {
     const { project, conversation } = await open(kv, userId, projectId, now, { least: 'editor' })
     const { key, value, version } = conversation
-    const thread = uuidv7(now)
-    const purge = purgeOf(value.thread, { user_id: project.value.user_id, prefix: threadKey(value) })
+    const { user_id } = project.value
+    const { has_files: _, ...empty } = { ...value, thread: uuidv7(now) }
+    const set = [{ key, value: empty }]
+    const purge = purgeOf(value.thread, { user_id, prefix: threadKey(value) })
+    const { check, sum } = await counting(kv, ownedKey(user_id), growth(set, [conversation]))
     const cleared = await commitInProject(kv, project, 'conversation', {
-      check: [{ key, version }],
-      set: [{ key, value: { ...value, thread } }, purge],
+      check: [{ key, version }, ...check],
+      set: [...set, purge],
+      sum,
     })
     if (cleared) return finishPurge(kv, purge)
   }
@@ -178,8 +184,12 @@ export async function addMessages(
     const { user_id: owner } = project.value
     const by = { user_id: userId, ...(owner !== userId && { owner_id: owner }) }
     const running = { ...by, conversation: value, until } satisfies RunningReply
-    const set = messages.map((message) => ({ key: messageKey(value, message.id), value: message }))
-    const amounts = { ...growth(set), replies: reply ? 1 : 0 }
+    const hasFirstFile = !value.has_files && messages.some(({ attachments }) => attachments !== undefined)
+    const set = [
+      ...messages.map((message) => ({ key: messageKey(value, message.id), value: message })),
+      ...(hasFirstFile ? [{ key, value: { ...value, has_files: true as const } }] : []),
+    ]
+    const amounts = { ...growth(set, hasFirstFile ? [conversation] : []), replies: reply ? 1 : 0 }
     const limits = { bytes, replies: RUNNING_REPLIES }
     const { check, sum } = await countWritten(kv, by, amounts, { limits, own, owned })
     const written = await commitInProject(kv, project, 'conversation', {
