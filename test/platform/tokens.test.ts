@@ -108,7 +108,7 @@ worldSuite('tokens for programs', (world) => {
     ])
     expect(Object.fromEntries(await Promise.all(statuses))).toEqual({
       model: 200,
-      key: 200,
+      key: 403,
       task: 200,
       project: 403,
       session: 403,

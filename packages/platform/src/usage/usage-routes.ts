@@ -43,7 +43,7 @@ export const usageOf = (usage: UsageOperations) =>
     output: UsageReport,
     async run(caller, { query: { by = 'model', ...period } }) {
       // The rows have names of what a token may not read otherwise.
-      if (by !== 'model' && by !== 'key') requireScope(caller!.who, `${by}s`, 'read')
+      if (by !== 'model') requireScope(caller!.who, by === 'key' ? undefined : `${by}s`, 'read')
       const to = period.to === undefined ? new Date(usage.now()) : dateOf(period.to)
       const lastHour = Math.floor(to.getTime() / HOUR_MS)
       const from =
