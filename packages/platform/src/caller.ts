@@ -18,6 +18,8 @@ export interface RequestCount {
   address(ip: string): Promise<void>
   /** Counts what a request of a user has read, or is answered with, as further requests, so that the next {@link turn} is refused where they are too many. */
   bytes(id: string, bytes: number): Promise<void> | void
+  /** Throws where the bytes of a user have used up their minute. */
+  check(id: string): void
   /** Does a request of a user when it is its turn, or the next part of one that has begun, which is not refused any more. */
   turn<T>(id: string, work: () => Promise<T>, hasBegun?: boolean): Promise<T>
 }
@@ -37,6 +39,10 @@ export function requestCount(
     const { ok, retryAfter } = await limiter.consume(key, perMinute)
     if (!ok) throw refuse(perMinute, retryAfter)
   }
+  const check = (id: string): void => {
+    const left = (ends.get(id) ?? 0) - now()
+    if (left > 0) throw refuse(user, Math.ceil(left / 1_000))
+  }
   return {
     user: (id) => count(`api ${id}`, user),
     address: async (ip) => {
@@ -53,10 +59,10 @@ export function requestCount(
         ends.set(id, now() + over.retryAfter * 1_000)
       })
     },
+    check,
     turn: (id, work, hasBegun = false) =>
       inTurn(id, async () => {
-        const left = (ends.get(id) ?? 0) - now()
-        if (left > 0 && !hasBegun) throw refuse(user, Math.ceil(left / 1_000))
+        if (!hasBegun) check(id)
         return work()
       }),
   }

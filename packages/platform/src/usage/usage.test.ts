@@ -66,3 +66,20 @@ it('counts a sum as 128 characters that were read', async () => {
   await given.use([{ model: 'one more' }])
   expect(await given.counts()).toBe(1)
 })
+
+it('threat 59: reads one report of a user at a time, and no other where the first was too large', async () => {
+  const kv = await memoryKV()
+  const ledger = usageLedger(kv)
+  await createUser(kv, { id: 'ada', role: 'developer' })
+  const { fetch } = createPlatform({
+    kv,
+    now: () => NOW,
+    identity: { authenticate: () => ({ userId: 'ada', via: 'custom' }) },
+    apiRateLimits: { user: 10, address: 1_000 },
+  })
+  await Promise.all(
+    Array.from({ length: 12_000 }, (_, i) => ledger.append(usageRecord({ user_id: 'ada', timestamp, model: `m${i}` }))),
+  )
+  const asked = Array.from({ length: 5 }, () => fetch(new Request('http://x.example/api/usage')))
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 429, 429, 429, 429])
+})

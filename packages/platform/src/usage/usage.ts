@@ -3,6 +3,7 @@ import { nextTurn } from '@turnpike/core/helpers'
 import { CALLS_AT_ONCE, hourOf, MAX_PAGE_SIZE, namesOf } from '@turnpike/core/internal'
 import { charactersOf } from '../characters.js'
 import { ENTRY_CHARACTERS, USAGE_ROWS } from '../conventions.js'
+import { turns } from '../conversations/turns.js'
 import { conversationNames } from '../conversations/stored-conversations.js'
 import type { Parts } from '../parts.js'
 import { projectNames } from '../projects/project-access.js'
@@ -36,7 +37,10 @@ function rowsOf(parts: readonly UsagePart[]): Row[] {
 }
 
 /** The usage of users in periods, without HTTP. */
-export function usageOperations({ kv, keys, ledger, countRead, now }: Parts) {
+export function usageOperations({ kv, keys, ledger, checkRead, countRead, now }: Parts) {
+  /** A report may read hundreds of thousands of sums: one at a time of a user, and what it reads counts before the next. */
+  const oneByOne = turns(1)
+
   /** The hours of all keys of a user, which have sums of their own. */
   async function keyParts(userId: string, from: Date, to: Date): Promise<UsagePart[]> {
     const parts: UsagePart[] = []
@@ -74,29 +78,31 @@ export function usageOperations({ kv, keys, ledger, countRead, now }: Parts) {
 
   return {
     /** What a user used from the hour of `from` to that of `to`: in all, by hour, and by part. */
-    async report(userId: string, by: UsageBy, from: Date, to: Date) {
-      const last = hourOf(to.toISOString())
-      const [all, parts] = await Promise.all([
-        ledger.hours('user', userId, from),
-        by === 'key' ? keyParts(userId, from, to) : ledger.parts(userId, by satisfies PartOf, from, to),
-      ])
-      await countRead(userId, (all.length + parts.length) * ENTRY_CHARACTERS)
-      const hours = new Map<string, UsageTotals>()
-      for (const { hour, totals } of all) if (hour <= last && totals.requests > 0) addHour(hours, hour, totals)
-      const rows = rowsOf(parts)
-      const shown = rows.slice(0, USAGE_ROWS)
-      const names = await named(
-        userId,
-        by,
-        shown.map(({ id }) => id),
-      )
-      return {
-        hours,
-        total: [...hours.values()].reduce((all, one) => sum(all, one), none),
-        rows: shown.map((row, i) => ({ ...row, ...names[i]! })),
-        omitted: rows.length - shown.length,
-      }
-    },
+    report: (userId: string, by: UsageBy, from: Date, to: Date) =>
+      oneByOne(userId, async () => {
+        checkRead(userId)
+        const last = hourOf(to.toISOString())
+        const [all, parts] = await Promise.all([
+          ledger.hours('user', userId, from),
+          by === 'key' ? keyParts(userId, from, to) : ledger.parts(userId, by satisfies PartOf, from, to),
+        ])
+        await countRead(userId, (all.length + parts.length) * ENTRY_CHARACTERS)
+        const hours = new Map<string, UsageTotals>()
+        for (const { hour, totals } of all) if (hour <= last && totals.requests > 0) addHour(hours, hour, totals)
+        const rows = rowsOf(parts)
+        const shown = rows.slice(0, USAGE_ROWS)
+        const names = await named(
+          userId,
+          by,
+          shown.map(({ id }) => id),
+        )
+        return {
+          hours,
+          total: [...hours.values()].reduce((all, one) => sum(all, one), none),
+          rows: shown.map((row, i) => ({ ...row, ...names[i]! })),
+          omitted: rows.length - shown.length,
+        }
+      }),
     now,
   }
 }
