@@ -56,3 +56,31 @@ it('leaves out no task between pages of any size', async () => {
     expect(all).toEqual(all.toSorted().toReversed())
   }
 })
+
+it('threat 59: tells of the characters of what others share, and reads one list of it at a time', async () => {
+  const kv = await memoryKV()
+  const projects = ['01900000-0000-7000-8000-000000000001', '01900000-0000-7000-8000-000000000002']
+  const output = 'x'.repeat(128_000)
+  await kv.commit({
+    set: projects.map((project_id, i) => {
+      const id = `0190000${i}-0000-7000-8000-00000000000a`
+      return { key: inProject(project_id, 'task', id), value: { id, project_id, status: 'done', output } }
+    }),
+  })
+  let running = 0
+  let most = 0
+  const counting: KV = {
+    ...kv,
+    async list(...given) {
+      most = Math.max(most, ++running)
+      const page = await kv.list(...given)
+      running--
+      return page as never
+    },
+  }
+  let entries = 0
+  const of = projects.map((sharedProjectId) => ({ sharedProjectId }))
+  const { items } = await listUserTasks(counting, of, {}, { limit: 1 }, (count) => void (entries += count))
+  expect([items.map(({ output }) => output), most]).toEqual([[output], 1])
+  expect(entries).toBeGreaterThanOrEqual(2_000)
+})

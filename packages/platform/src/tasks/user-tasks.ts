@@ -2,6 +2,8 @@
 import type { Key, KV } from '@turnpike/core'
 import { nextTurn } from '@turnpike/core/helpers'
 import { MAX_PAGE_SIZE, PAGE_SIZE, pageBelow } from '@turnpike/core/internal'
+import { charactersOf } from '../characters.js'
+import { ENTRY_CHARACTERS } from '../conventions.js'
 import type { Page, Paging } from '../pages.js'
 import { inProject } from '../projects/stored-projects.js'
 import type { Task } from '../schemas.js'
@@ -19,29 +21,48 @@ export interface TaskFilter {
 /** Entries that are read before it is told. */
 const TOLD_AFTER = 10_000
 
+/** What has to be known of a task to see whether it is wanted. */
+type Known = Indexed & Partial<Pick<Task, 'status'>>
+
+const known = ({ project_id, assigned_agent_id, status, by_others }: Known): Known => ({
+  project_id,
+  assigned_agent_id,
+  ...(status && { status }),
+  ...(by_others && { by_others }),
+})
+
+/** Where tasks are found. */
+interface List {
+  prefix: Key
+  projectId: string | undefined
+}
+
 /** Whose tasks a list has: those of a user's own projects, or of one of them; or those of a project that somebody else shares. */
 export type TasksOf = { userId: string; projectId?: string } | { sharedProjectId: string }
 
 /**
  * The tasks of users, newest first. Nothing is read that the caller may not see, so that no `next` tells of it.
- * @param onRead given how many entries were read for it, at the latest after ten thousand
+ * @param onRead given how many entries were read for it, or as many as there are characters of them in what others share, at the latest after ten thousand
  * @throws ApiError 400 for an `after` that is no id
  */
 export async function listUserTasks<T extends Task>(
   kv: KV,
   of: readonly TasksOf[],
   { status, assigned_agent_id, own = false }: TaskFilter,
-  { after: first, limit = PAGE_SIZE }: Paging,
+  { after: begin, limit = PAGE_SIZE }: Paging,
   onRead: (entries: number) => Promise<void> | void,
 ): Promise<Page<T>> {
   const statuses = status === undefined ? TaskStatus.options : [status]
-  const lists = of.flatMap((one): { prefix: Key; projectId: string | undefined }[] =>
-    'userId' in one
-      ? statuses.map((of) => ({ prefix: ['user-tasks', one.userId, of], projectId: one.projectId }))
-      : [{ prefix: inProject(one.sharedProjectId, 'task'), projectId: undefined }],
+  const indexed = of.flatMap((one): List[] =>
+    'userId' in one ? statuses.map((of) => ({ prefix: ['user-tasks', one.userId, of], projectId: one.projectId })) : [],
   )
-  /** @param value a task itself, or what the index knows of one with a wanted status */
-  const isWanted = ({ projectId, value }: { projectId: string | undefined; value: Indexed & Partial<Task> }): boolean =>
+  /** Where others share: there is no index, and the lists have the tasks themselves. */
+  const shared = of.flatMap((one): List[] =>
+    'userId' in one ? [] : [{ prefix: inProject(one.sharedProjectId, 'task'), projectId: undefined }],
+  )
+  const lists = [...indexed, ...shared]
+  /** @param value what the index knows of a task with a wanted status, or the same and the status of one */
+  const isWanted = ({ projectId, value }: { projectId: string | undefined; value: Known }): boolean =>
     (projectId === undefined || value.project_id === projectId) &&
     !(own && value.by_others) &&
     (value.status === undefined || statuses.includes(value.status)) &&
@@ -50,16 +71,22 @@ export async function listUserTasks<T extends Task>(
   // More each time that none is wanted: else a page of one would take as many reads as there are tasks.
   let size = limit
   let entries = 0
-  for (let after = first; ;) {
-    const pages = await Promise.all(
-      lists.map(({ prefix }) => pageBelow<Indexed & Partial<Task>>(kv, prefix, { after, limit: size, reverse: true })),
-    )
+  for (let after = begin; ;) {
+    const read = ({ prefix }: List) => pageBelow<Known>(kv, prefix, { after, limit: size, reverse: true })
+    const pages = await Promise.all(indexed.map(read))
+    // One after the other, and no more of it is kept than an index has: a page may have megabytes.
+    for (const list of shared) {
+      const { items, ...rest } = await read(list)
+      entries += Math.floor(charactersOf(items.map(({ value }) => value)) / ENTRY_CHARACTERS)
+      pages.push({ items: items.map((item) => ({ ...item, value: known(item.value) })), ...rest })
+      await nextTurn()
+    }
     const ids = pages
       .flatMap(({ items }, i) => items.map(({ key, value }) => ({ id: key.at(-1)!, value, ...lists[i]! })))
       .toSorted((a, b) => (a.id < b.id ? 1 : -1))
     entries += ids.length
-    const read = ids.slice(0, size)
-    const wanted = read.filter(isWanted)
+    const first = ids.slice(0, size)
+    const wanted = first.filter(isWanted)
     const isCut = ids.length > size || pages.some(({ next }) => next !== undefined)
     if (wanted.length > 0 || !isCut) {
       await onRead(entries)
@@ -71,14 +98,14 @@ export async function listUserTasks<T extends Task>(
       const items = found.flatMap((entry) =>
         entry && isWanted({ projectId: undefined, value: entry.value }) ? [entry.value] : [],
       )
-      const last = found.length < wanted.length ? wanted[found.length - 1] : read.at(-1)
+      const last = found.length < wanted.length ? wanted[found.length - 1] : first.at(-1)
       return isCut || found.length < wanted.length ? { items, next: last!.id } : { items }
     }
     if (entries >= TOLD_AFTER) {
       await onRead(entries)
       entries = 0
     }
-    after = read.at(-1)!.id
+    after = first.at(-1)!.id
     size = Math.min(2 * size, MAX_PAGE_SIZE)
     // A store in memory never waits.
     await nextTurn()
