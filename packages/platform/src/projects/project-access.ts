@@ -2,8 +2,8 @@
 import type { Entry, Key, KV } from '@turnpike/core'
 import { getUser } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
-import { isUuid } from '@turnpike/core/helpers'
-import { ownedKey } from '@turnpike/core/internal'
+import { isUuid, nextTurn } from '@turnpike/core/helpers'
+import { CALLS_AT_ONCE, ownedKey } from '@turnpike/core/internal'
 import { forbidden, notFound } from '../errors.js'
 import type { MemberRole, Project, ProjectRole } from '../schemas.js'
 
@@ -89,16 +89,28 @@ export async function projectFor(kv: KV, userId: string, id: string, needed?: Ne
   return permitted(kv, userId, project, 'project', needed)
 }
 
-/** The names of projects, in the order of `ids`; null of those that are gone, or in which the user has no role. */
+/**
+ * The names of projects, in the order of `ids`; null of those that are gone, or in which the user has no role.
+ * @param onRead given the projects that were read for it, some at a time: they may have long descriptions
+ */
 export async function projectNames(
   kv: KV,
   userId: string,
   ids: readonly (string | null | undefined)[],
+  onRead: (projects: unknown) => Promise<void> | void,
 ): Promise<(string | null)[]> {
-  const entries = await kv.getMany<StoredProject>(ids.map((id) => projectKey(id ?? '')))
-  const nameOf = async (entry: Entry<StoredProject> | null) =>
-    entry && (await roleOf(kv, entry.value, userId)) ? entry.value.name : null
-  return Promise.all(entries.map(nameOf))
+  const names = new Map<string, string>()
+  const left = [...new Set(ids.map((id) => id ?? ''))]
+  while (left.length > 0) {
+    const entries = await kv.getMany<StoredProject>(left.splice(0, CALLS_AT_ONCE).map(projectKey))
+    await onRead(entries)
+    const add = async (entry: Entry<StoredProject> | null): Promise<void> => {
+      if (entry && (await roleOf(kv, entry.value, userId))) names.set(entry.value.id, entry.value.name)
+    }
+    await Promise.all(entries.map(add))
+    await nextTurn()
+  }
+  return ids.map((id) => names.get(id ?? '') ?? null)
 }
 
 /** The project and another entry in one read. */

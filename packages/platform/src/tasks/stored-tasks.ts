@@ -64,13 +64,13 @@ export async function taskFor(
 /**
  * The titles of tasks and their projects, in the order of `ids`; null of deleted ones, and the title of those behind 2 MiB of others, and of those
  * in projects in which the user has no role.
- * @param onRead given the tasks that were read for it
+ * @param onRead given the tasks that were read for it, and their projects
  */
 export async function taskNames(
   kv: KV,
   userId: string,
   ids: string[],
-  onRead: (tasks: unknown) => Promise<void> | void,
+  onRead: (read: unknown) => Promise<void> | void,
 ): Promise<{ name: string | null; project_id: string | null }[]> {
   const owners = await kv.getMany<Owner>(ids.map(ownerKey))
   const live = owners.flatMap((owner, i) => (owner ? [taskKey(owner.value.project_id, ids[i]!)] : []))
@@ -78,7 +78,7 @@ export async function taskNames(
   await onRead(tasks)
   const titles = new Map(tasks.map((task) => [task?.value.id, task?.value.title]))
   const projectIds = owners.map((owner) => owner?.value.project_id ?? null)
-  const projects = await projectNames(kv, userId, projectIds)
+  const projects = await projectNames(kv, userId, projectIds, onRead)
   return ids.map((id, i) => ({
     name: projects[i] === null ? null : (titles.get(id) ?? null),
     project_id: projectIds[i]!,

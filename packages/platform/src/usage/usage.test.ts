@@ -1,3 +1,4 @@
+import type { KV } from '@turnpike/core'
 import { createUser, gatewayKeys, memoryKV, usageLedger } from '@turnpike/core'
 import { beforeEach, expect, it } from 'vitest'
 import { usageRecord } from '../../../../test/support/usage-record.js'
@@ -82,4 +83,34 @@ it('threat 59: reads one report of a user at a time, and no other where the firs
   )
   const asked = Array.from({ length: 5 }, () => fetch(new Request('http://x.example/api/usage')))
   expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 429, 429, 429, 429])
+})
+
+it('threat 59: reads a project once for all of its rows, and counts it', async () => {
+  const kv = await memoryKV()
+  const ledger = usageLedger(kv)
+  const read: string[] = []
+  const counting: KV = {
+    ...kv,
+    getMany(keys, ...more) {
+      read.push(...keys.filter(([kind]) => kind === 'project').map((key) => key.join('/')))
+      return kv.getMany(keys, ...more) as never
+    },
+  }
+  const platform = createPlatform({
+    kv: counting,
+    now: () => NOW,
+    identity: { authenticate: () => ({ userId: 'ada', via: 'custom' }) },
+    apiRateLimits: { user: 14, address: 1_000 },
+  })
+  await createUser(kv, { id: 'ada', role: 'developer' })
+  const { projects, tasks } = platform.operations
+  const { id: project_id } = await projects.create('ada', { name: 'P', description: 'x'.repeat(900_000) })
+  for (let i = 0; i < 20; i++) {
+    const { id: task_id } = await tasks.create('ada', project_id, { title: `${i}` })
+    await ledger.append(usageRecord({ user_id: 'ada', timestamp, task_id, in_task: true }))
+  }
+  read.length = 0
+  const ask = async () => (await platform.fetch(new Request('http://x.example/api/usage?by=task'))).status
+  // Each is one request, and six for what it has read.
+  expect([await ask(), read.length, await ask(), await ask()]).toEqual([200, 1, 200, 429])
 })

@@ -70,9 +70,10 @@ export function usageOperations({ kv, keys, ledger, checkRead, countRead, now }:
     ids: string[],
   ): Promise<{ name: string | null; project_id?: string | null }[]> {
     if (by === 'model') return ids.map(() => ({ name: null }))
-    if (by === 'task') return taskNames(kv, userId, ids, (tasks) => countRead(userId, charactersOf(tasks)))
-    if (by === 'conversation') return conversationNames(kv, userId, ids)
-    if (by === 'project') return (await projectNames(kv, userId, ids)).map((name) => ({ name }))
+    const onRead = (read: unknown) => countRead(userId, charactersOf(read))
+    if (by === 'task') return taskNames(kv, userId, ids, onRead)
+    if (by === 'conversation') return conversationNames(kv, userId, ids, onRead)
+    if (by === 'project') return (await projectNames(kv, userId, ids, onRead)).map((name) => ({ name }))
     return (await namesOf(kv, by, ids)).map(({ name }) => ({ name }))
   }
 
