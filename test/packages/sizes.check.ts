@@ -56,14 +56,14 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 29_400, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 31_400, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 30_300, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import azure', 30_900, () => bundle('azure', 'providers/azure')],
+  ['providers', 'import anthropic', 29_700, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 31_700, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 30_600, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 31_200, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
-  ['providers', 'import bedrock', 37_900, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
-  ['providers', 'import vertex', 42_600, () => bundle('vertex', 'providers/vertex')],
-  ['providers', 'import preset', 30_900, () => bundle('preset', 'providers/presets')],
+  ['providers', 'import bedrock', 38_200, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import vertex', 43_000, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import preset', 31_200, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 15_600, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
@@ -71,7 +71,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   [
     'platform',
     'import createPlatform, passwordAuth',
-    109_500,
+    111_000,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   // Without oauth4webapi, 8.4 kB, which is a peer.
@@ -90,8 +90,8 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['core', 'tarball', 230_000, () => tarball('core')],
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 226_000, () => tarball('gateway')],
-  ['http', 'tarball', 107_000, () => tarball('http')],
-  ['platform', 'tarball', 394_000, () => tarball('platform')],
+  ['http', 'tarball', 108_500, () => tarball('http')],
+  ['platform', 'tarball', 397_000, () => tarball('platform')],
   ['providers', 'tarball', 508_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
   ['turnpike', 'tarball', 467_000, () => tarball('turnpike')],
