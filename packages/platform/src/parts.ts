@@ -38,6 +38,8 @@ export interface Parts {
   responder: Responder | undefined
   /** Counts a request of a user to a model. @throws ApiError 429 where there are too many in a minute */
   countRequest: (user: User, calls?: number) => Promise<void>
+  /** Does work of a user that no other turn is around: sixteen at a time. */
+  inTurn: <T>(userId: string, work: () => Promise<T>) => Promise<T>
   /** @throws ApiError 429 for a user who has read too much in a minute */
   checkRead: (userId: string) => void
   /** Counts characters that were read for a short answer to a user, as far as they are many. */

@@ -259,6 +259,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       const more = calls === 1 ? '' : `, and this one counts as ${calls}`
       if (!ok) throw tooMany(`You are limited to ${userRateLimit} requests per minute${more}`, retryAfter)
     },
+    inTurn: (id, work) => count.turn(id, work, true),
     checkRead: count.check,
     countRead: count.bytes,
     logged: ownLog(kv, rateLimiter, now),

@@ -52,7 +52,7 @@ export interface NewReply {
 
 /** What users can do with the conversations of their projects, without HTTP. Each project has one, made at its first use. */
 export function conversationOperations(
-  { kv, teams, responder, countRequest, countRead, dataBytes: bytes, onError, now }: Parts,
+  { kv, teams, responder, countRequest, countRead, inTurn, dataBytes: bytes, onError, now }: Parts,
   files?: FileOperations,
 ) {
   const attached = attachments(files)
@@ -131,6 +131,15 @@ export function conversationOperations(
     return reader
   }
 
+  /** Stores messages when it is the user's turn: requests that may be answered with a reply have none around them, and a project may have a long description. */
+  const add = (
+    userId: string,
+    projectId: string,
+    added: Parameters<typeof addMessages>[3],
+    times: { until?: number; now: number },
+  ): ReturnType<typeof addMessages> =>
+    inTurn(userId, () => addMessages(kv, userId, projectId, added, { bytes, ...times }))
+
   /** A message as it is stored. @throws ApiError 404, 400 for files that cannot be attached */
   const withFiles = async (userId: string, { text, attachments: ids = [] }: Omit<NewText, 'role'>) => {
     if (ids.length === 0) return { text }
@@ -166,8 +175,8 @@ export function conversationOperations(
     lastMessages: async (conversation: StoredConversation, page?: PagingInput) =>
       asNow(conversation, await lastMessages(kv, conversation, page)),
     /** Whether a message of a conversation has a file, which a reply is about as well. @throws ApiError 404 */
-    hasFiles: async (userId: string, projectId: string): Promise<boolean> =>
-      (await getConversation(kv, userId, projectId, now())).has_files === true,
+    hasFiles: (userId: string, projectId: string): Promise<boolean> =>
+      inTurn(userId, async () => (await getConversation(kv, userId, projectId, now())).has_files === true),
     /** A message of a conversation, with what has come of a reply that is being written. @throws ApiError 404 */
     message: async (userId: string, projectId: string, id: string) =>
       messageOf(await getConversation(kv, userId, projectId, now()), id),
@@ -184,7 +193,7 @@ export function conversationOperations(
     async send(userId: string, projectId: string, { role = 'user', ...message }: NewText) {
       if (role !== 'user' && message.attachments) throw invalid('Only a message of the user has files')
       const added = [{ role, ...(await withFiles(userId, message)) }]
-      const { messages } = await addMessages(kv, userId, projectId, added, { bytes, now: now() })
+      const { messages } = await add(userId, projectId, added, { now: now() })
       return messages[0]!
     },
     /**
@@ -200,8 +209,7 @@ export function conversationOperations(
         ...(asked ? [{ role: 'user' as const, ...(await withFiles(user.id, asked)) }] : []),
         { role: 'assistant' as const, text: '', state: 'running' as const },
       ]
-      const { project, conversation, messages } = await addMessages(kv, user.id, projectId, added, {
-        bytes,
+      const { project, conversation, messages } = await add(user.id, projectId, added, {
         until: leaseFrom(now()),
         now: now(),
       })
