@@ -26,7 +26,7 @@ import {
 } from './conventions.js'
 import { conversationOperations } from './conversations/conversations.js'
 import type { Responder } from './conversations/responder.js'
-import { inTurns } from './conversations/turns.js'
+import { inTurns } from './turns.js'
 import { tooMany } from './errors.js'
 import { fileOperations } from './files/files.js'
 import type { FilesOptions } from './files/options.js'

@@ -1,7 +1,7 @@
 import { bytes, isAnswer } from '@turnpike/http'
-import type { RequestCount } from '../caller.js'
-import { charactersOf } from '../characters.js'
-import type { PlatformRoute } from '../operation.js'
+import type { RequestCount } from './caller.js'
+import { charactersOf } from './characters.js'
+import type { PlatformRoute } from './operation.js'
 
 /** Does work of a user when it is its turn. */
 export type Turn = <T>(userId: string, work: () => Promise<T>) => Promise<T>
