@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, ElementHandle, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBrowser } from '../support/browser.js'
 import type { NamedUpstream } from '../support/named-upstream.js'
@@ -11,6 +11,8 @@ import { looks, visit } from './visitor.js'
 /** What the upstream takes, long enough for its end to be shown. */
 const NAME = 'of-an-upstream-in-this-process-WXYZ'
 const KEY = `key-${NAME}`
+
+type Clicked = { click(): void }
 
 describe('the page of providers', needs(programs.chromium), () => {
   let server: DashboardServer
@@ -99,7 +101,17 @@ describe('the page of providers', needs(programs.chromium), () => {
 
       await server.send('PUT', '/admin/groups/of-own', { models: [`${own}/m`] })
       await page.keyboard.press('Escape')
-      await item(page, own).getByRole('button', { name: own, exact: true }).press('Enter')
+      const open = item(page, own).getByRole('button', { name: own, exact: true })
+      await open.press('Enter')
+      // Closed, and opened before the browser tells that it was closed.
+      await drawer.getByRole('button', { name: 'Close' }).evaluate(
+        async (close: Clicked, open) => {
+          close.click()
+          for (let turns = 0; turns < 10; turns++) await undefined
+          open.click()
+        },
+        (await open.elementHandle()) as ElementHandle<Clicked>,
+      )
       await drawer.getByRole('button', { name: 'Delete' }).press('Enter')
       const question = page.getByRole('dialog', { name: `Delete ${own}?` })
       await question.getByText('The group of-own has models of it.').waitFor()

@@ -25,6 +25,11 @@ export function Dialog({
   const heading = useRef<HTMLHeadingElement>(null)
   const pressedBeside = useRef(false)
   const titleId = useId()
+  // At once: the event comes some time after, when what was closed may have been opened again.
+  const close = (): void => {
+    ref.current!.close()
+    onClose()
+  }
   useTitle(typeof title === 'string' && form !== 'box' ? title : undefined, 2)
   useEffect(() => {
     const before = document.activeElement
@@ -47,11 +52,17 @@ export function Dialog({
       ref={ref}
       class={form}
       aria-labelledby={titleId}
-      // The event comes some time after the dialog was closed, when another one may have taken its place.
+      // A field for files has this event too.
+      onCancel={(event) => {
+        if (event.target !== ref.current) return
+        event.preventDefault()
+        close()
+      }}
+      // A browser may close it without asking first.
       onClose={() => ref.current && onClose()}
       // A selection of text that ends beside the dialog is no click beside it.
       onPointerDown={(event) => (pressedBeside.current = event.target === ref.current)}
-      onClick={(event) => pressedBeside.current && event.target === ref.current && ref.current!.close()}
+      onClick={(event) => pressedBeside.current && event.target === ref.current && close()}
     >
       <header>
         <h2 ref={heading} id={titleId} class="break">
@@ -59,7 +70,7 @@ export function Dialog({
         </h2>
         <div class="row">
           {actions}
-          <button type="button" class="quiet" aria-label="Close" onClick={() => ref.current!.close()}>
+          <button type="button" class="quiet" aria-label="Close" onClick={close}>
             <Icon icon={Close} />
           </button>
         </div>
