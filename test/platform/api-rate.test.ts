@@ -57,6 +57,20 @@ worldSuite(
       expect(answered).toBeLessThanOrEqual(16)
     })
 
+    it('threat 59: what waits for a user, which counts by the projects that are read for it', async () => {
+      await world().advance(60_000)
+      const [ada, bob] = [await world().signedIn(), await world().signedIn()]
+      for (let i = 0; i < 9; i++) {
+        const { id } = await newProject(world(), ada, { description: 'x'.repeat(60_000) })
+        const body = { email: bob.email, role: 'reader' }
+        expect((await world().ask('PUT', `/api/projects/${id}/members`, { as: ada, body })).status).toBe(200)
+      }
+      // 540 kB count as four more.
+      let count = 0
+      while ((await world().ask('GET', '/api/account/shares', { as: bob })).status === 200) count++
+      expect(count).toBe(4)
+    })
+
     it('threat 94: a page of a list whose filter no task passes, which counts by what was read for it', async () => {
       await world().advance(60_000)
       const ada = await world().signedIn()

@@ -174,8 +174,11 @@ export const NEW_TASK_STATUS = 'scheduled'
 /** Characters of the name of a project or the title of a task at most. */
 export const NAME_LENGTH = 1_000
 
-/** Characters of the description, output, draft or comments of a task at most, and those of a project's description. */
+/** Characters of the description, output, draft or comments of a task at most. */
 export const TEXT_LENGTH = 1024 * 1024
+
+/** Characters of the description of a project at most: whatever is done in a project reads it. */
+export const PROJECT_DESCRIPTION_LENGTH = 64 * 1024
 
 /** The last messages of a conversation that a reply is made from. */
 export const REPLY_MESSAGES = 100

@@ -1,7 +1,7 @@
 import { ROLES } from '@turnpike/core'
 import { Budget } from '@turnpike/core/internal'
 import * as v from 'valibot'
-import { NAME_LENGTH, TEXT_LENGTH } from './conventions.js'
+import { NAME_LENGTH, PROJECT_DESCRIPTION_LENGTH, TEXT_LENGTH } from './conventions.js'
 import { SCOPES } from './tokens/scopes.js'
 
 /** Schemas of what the platform answers. Which fields are not of the API as it was specified: docs/conventions.md. */
@@ -39,8 +39,10 @@ export const Name = v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), v.max
 /** Tokens per minute in a body. */
 export const TokenLimit = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000_000))
 
-/** A longer text in a body. */
-export const Text = v.pipe(v.string(), v.maxLength(TEXT_LENGTH), wellFormed)
+const text = (characters: number) => v.pipe(v.string(), v.maxLength(characters), wellFormed)
+/** A longer text in a body: of a task, and of a project. */
+export const Text = text(TEXT_LENGTH)
+export const ProjectDescription = text(PROJECT_DESCRIPTION_LENGTH)
 
 /** A user. Ids of users that the gateway's administrators made may be no UUIDs, and their e-mail is '' where they have none. */
 export const User = v.object({

@@ -143,12 +143,14 @@ export function conversationOperations(
   /** A message as it is stored. @throws ApiError 404, 400 for files that cannot be attached */
   const withFiles = async (userId: string, { text, attachments: ids = [] }: Omit<NewText, 'role'>) => {
     if (ids.length === 0) return { text }
-    const attachments = await attached.of(userId, ids)
-    await countRead(
-      userId,
-      attachments.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
-    )
-    return { text, attachments }
+    return inTurn(userId, async () => {
+      const attachments = await attached.of(userId, ids)
+      await countRead(
+        userId,
+        attachments.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+      )
+      return { text, attachments }
+    })
   }
   const messageOf = async (conversation: StoredConversation, id: string): Promise<StoredMessage> => {
     const known = idOf(id)

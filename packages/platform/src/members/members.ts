@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { charactersOf } from '../characters.js'
 import type { Paging as PagingInput } from '../pages.js'
 import type { Parts } from '../parts.js'
 import type { Member as StoredMember } from '../projects/project-access.js'
@@ -16,7 +17,7 @@ const memberView = ({ id, email, role, user_id, added_at }: StoredMember): v.Inf
 })
 
 /** What can be done with the members of projects, without HTTP. None of it asks whether there is a user with an e-mail, so that nobody learns it. */
-export function memberOperations({ kv, dataBytes: bytes, logged, now }: Parts) {
+export function memberOperations({ kv, dataBytes: bytes, countRead, logged, now }: Parts) {
   return {
     /** The members of a project and who is invited, the first first: all for its owner, only themselves for members. @throws ApiError 404 */
     async list(userId: string, projectId: string) {
@@ -36,7 +37,8 @@ export function memberOperations({ kv, dataBytes: bytes, logged, now }: Parts) {
       await logged('project.unshare', person.id, remove)
     },
     /** What waits for a user, newest first. */
-    shares: (person: Person, page: PagingInput = {}) => listShares(kv, person, page),
+    shares: (person: Person, page: PagingInput = {}) =>
+      listShares(kv, person, page, (read) => countRead(person.id, charactersOf(read))),
     /** Makes a user who is invited a member. @throws ApiError 404 for others, 403 where too many projects are shared with the user */
     accept: (person: Person, projectId: string, memberId: string) =>
       logged('project.join', person.id, (by) => acceptShare(kv, person, projectId, memberId, { now: now(), by })),

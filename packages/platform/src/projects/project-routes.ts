@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { jsonArray, Paging } from '@turnpike/http'
 import { defined, present } from '../given-fields.js'
 import { operation } from '../operation.js'
-import { IdParams, Name, Project, TeamType, Text } from '../schemas.js'
+import { IdParams, Name, Project, ProjectDescription, TeamType } from '../schemas.js'
 import type { ProjectOperations } from './projects.js'
 
 const color = v.pipe(v.string(), v.hexColor())
@@ -12,7 +12,7 @@ export const NewProject = v.object({
   name: Name,
   teamType: v.nullish(TeamType),
   color: v.nullish(color),
-  description: v.nullish(Text),
+  description: v.nullish(ProjectDescription),
 })
 
 /** The body of PATCH /api/projects/{id}: only fields to change. Null clears the description. */
@@ -20,7 +20,7 @@ export const ProjectPatch = v.object({
   name: v.optional(Name),
   teamType: v.optional(TeamType),
   color: v.optional(color),
-  description: v.nullish(Text),
+  description: v.nullish(ProjectDescription),
 })
 
 const aliases = { team_type: 'teamType' }
