@@ -33,15 +33,16 @@ worldSuite(
     it('threat 59: requests that read much, which count as several', async () => {
       const [ada, bob] = [await world().signedIn(), await world().signedIn()]
       const { id } = await newTask(world(), ada, (await newProject(world(), ada)).id)
-      // 1 MB of JSON counts as seven more.
+      // 1 MB of JSON counts as three more.
       expect((await patchTask(world(), ada, id, { output: 'x'.repeat(1_000_000) })).status).toBe(200)
       const status = async (as = ada) => (await world().ask('GET', `/api/tasks/${id}/status`, { as })).status
-      expect([await status(), await status(), await status(), await status(bob)]).toEqual([200, 200, 429, 404])
-      // The answer about the cost is short, and made from the task and its revision.
+      const five = [await status(), await status(), await status(), await status(), await status()]
+      expect([...five, await status(bob)]).toEqual([200, 200, 200, 200, 429, 404])
+      // The answer about the cost is short, and made from the task and its revision; the others count as it, too.
       for (const [path, answered] of [
         ['', 3],
-        ['/revisions', 3],
-        ['/spend', 2],
+        ['/revisions', 2],
+        ['/spend', 3],
       ] as const) {
         await world().advance(60_000)
         let count = 0
@@ -65,10 +66,30 @@ worldSuite(
         const body = { email: bob.email, role: 'reader' }
         expect((await world().ask('PUT', `/api/projects/${id}/members`, { as: ada, body })).status).toBe(200)
       }
-      // 540 kB count as four more.
+      // 540 kB count as two more.
       let count = 0
       while ((await world().ask('GET', '/api/account/shares', { as: bob })).status === 200) count++
-      expect(count).toBe(4)
+      expect(count).toBe(7)
+    })
+
+    it('threat 59: what is read for an error, which counts as what is read for an answer', async () => {
+      await world().advance(60_000)
+      const [ada, bob] = [await world().signedIn(), await world().signedIn()]
+      const { id } = await newTask(world(), ada, (await newProject(world(), ada)).id)
+      await patchTask(world(), ada, id, { draft_output: 'x'.repeat(1_000_000) })
+      const stale = { body: { status: 'done' }, headers: { 'if-match': '"x"' } }
+      for (const [method, path, as, expected, more] of [
+        ['GET', `/api/tasks/${id}`, bob, 404, {}],
+        ['GET', `/api/results/${id}`, ada, 404, {}],
+        ['PATCH', `/api/tasks/${id}`, ada, 412, stale],
+      ] as const) {
+        await world().advance(60_000)
+        const ask = async () => (await world().ask(method, path, { as, ...more })).status
+        const statuses = []
+        for (let i = 0; i < 6; i++) statuses.push(await ask())
+        // 1 MB of JSON counts as three more.
+        expect([path, statuses]).toEqual([path, [...Array(5).fill(expected), 429]])
+      }
     })
 
     it('threat 94: a page of a list whose filter no task passes, which counts by what was read for it', async () => {

@@ -3,7 +3,7 @@ import { addressOf, sha256 } from '@turnpike/core/helpers'
 import { unauthenticated, userOf } from '@turnpike/core/internal'
 import type { Authenticator, Call, Head, SameOriginOptions } from '@turnpike/http'
 import { identify } from '@turnpike/http'
-import { REQUEST_BYTES, USER_TURNS } from './conventions.js'
+import { USER_TURNS } from './conventions.js'
 import { turns } from './turns.js'
 import { forbidden, tooMany } from './errors.js'
 import type { Access } from './operation.js'
@@ -16,9 +16,9 @@ export type Caller = { user: User; who: Identified } | null
 export interface RequestCount {
   user(id: string): Promise<void>
   address(ip: string): Promise<void>
-  /** Counts what a request of a user has read, or is answered with, as further requests, so that the next {@link turn} is refused where they are too many. */
-  bytes(id: string, bytes: number): Promise<void> | void
-  /** Throws where the bytes of a user have used up their minute. */
+  /** Counts further requests of a user, for what one has read or is answered with, so that the next {@link turn} is refused where they are too many. */
+  more(id: string, requests: number): Promise<void> | void
+  /** Throws where what a user has read has used up their minute. */
   check(id: string): void
   /** Does a request of a user when it is its turn, or the next part of one that has begun, which is not refused any more. */
   turn<T>(id: string, work: () => Promise<T>, hasBegun?: boolean): Promise<T>
@@ -31,7 +31,7 @@ export function requestCount(
   now: () => number,
 ): RequestCount {
   const inTurn = turns(USER_TURNS)
-  /** Users whose bytes have used up their minute, and when it ends, in milliseconds: their requests that wait were counted before. */
+  /** Users whom what they have read has used up their minute, and when it ends, in milliseconds: their requests that wait were counted before. */
   const ends = new Map<string, number>()
   const refuse = (perMinute: number, retryAfter: number): ApiError =>
     tooMany(`You are limited to ${perMinute} requests per minute`, retryAfter)
@@ -48,10 +48,9 @@ export function requestCount(
     address: async (ip) => {
       if (ip !== '') await count(`api-address ${await sha256(addressOf(ip))}`, address)
     },
-    bytes(id, bytes) {
-      const more = Math.floor(bytes / REQUEST_BYTES)
-      if (more === 0) return
-      const all = Array.from({ length: more }, async () => limiter.consume(`api ${id}`, user))
+    more(id, requests) {
+      if (requests < 1) return
+      const all = Array.from({ length: Math.floor(requests) }, async () => limiter.consume(`api ${id}`, user))
       return Promise.all(all).then((counted) => {
         const over = counted.find(({ ok }) => !ok)
         if (!over) return

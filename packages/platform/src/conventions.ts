@@ -243,8 +243,8 @@ export const USAGE_PERIOD_HOURS = 168
 export const USAGE_ROWS = 500
 export const USAGE_SERIES = 8
 
-/** Characters that a small entry, such as a sum of an hour or one of an index, counts as where it is read for a short answer. */
-export const ENTRY_CHARACTERS = 128
+/** Characters that an entry counts as at least where it is read, or a sum of an hour. */
+export const ENTRY_CHARACTERS = 256
 
 /** Bytes of the body of a sign-in or a refresh, which anybody may send. */
 export const AUTH_BODY_LIMIT = 16 * 1024
@@ -295,10 +295,10 @@ export const USER_RATE_LIMIT = 60
 export const API_RATE_LIMITS = { user: 1_200, address: 6_000 }
 
 /**
- * Bytes that a request at `/api` may read or be answered with; each so many more count as another one of the user, so that a minute's
+ * Bytes that a request at `/api` may read, and be answered with; each so many more count as another one of the user, so that a minute's
  * requests for the largest entries do not take the whole store and process.
  */
-export const REQUEST_BYTES = 128 * 1024
+export const REQUEST_BYTES = 256 * 1024
 
 /** Requests of a user at `/api` that are worked on at a time, by a process; the others wait. */
 export const USER_TURNS = 16

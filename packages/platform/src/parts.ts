@@ -14,6 +14,8 @@ import type { TaskPolicy } from './tasks/tasks.js'
 /** What the operations of a platform work on. */
 export interface Parts {
   kv: KV
+  /** The store, for one operation of a user: what is read there counts as further requests of the user, as far as it is much. */
+  kvOf: (userId: string) => KV
   keys: GatewayKeys
   ledger: UsageLedger
   /** Undefined where users are signed in elsewhere. */
@@ -42,7 +44,7 @@ export interface Parts {
   inTurn: <T>(userId: string, work: () => Promise<T>) => Promise<T>
   /** @throws ApiError 429 for a user who has read too much in a minute */
   checkRead: (userId: string) => void
-  /** Counts characters that were read for a short answer to a user, as far as they are many. */
+  /** Counts what was read for a user elsewhere than by {@link kvOf}, as far as it is much. */
   countRead: (userId: string, characters: number) => Promise<void> | void
   /** Makes changes of users to what is theirs. */
   logged: Logged

@@ -13,12 +13,14 @@ import type { UserGateway } from './browser-gateway.js'
 import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
 import { callerOf, countingUnknown, requestCount } from './caller.js'
+import { countedReads } from './counted-reads.js'
 import {
   API_RATE_LIMITS,
   BALANCE_POLICY,
   PLATFORM_BODY_LIMIT,
   BYTES_PER_GB,
   PLAN_LIMITS,
+  REQUEST_BYTES,
   REPLY_DRAIN_MS,
   SELF_ROLE,
   SIGN_UP,
@@ -261,7 +263,8 @@ export function createPlatform(options: PlatformOptions): Platform {
     },
     inTurn: (id, work) => count.turn(id, work, true),
     checkRead: count.check,
-    countRead: count.bytes,
+    countRead: (id, characters) => count.more(id, characters / REQUEST_BYTES),
+    kvOf: (id) => countedReads(kv, (requests) => count.more(id, requests)),
     logged: ownLog(kv, rateLimiter, now),
     onError: options.onError,
     now,

@@ -1,6 +1,7 @@
 import { bytes, isAnswer } from '@turnpike/http'
 import type { RequestCount } from './caller.js'
 import { charactersOf } from './characters.js'
+import { REQUEST_BYTES } from './conventions.js'
 import type { PlatformRoute } from './operation.js'
 
 /** Does work of a user when it is its turn. */
@@ -30,12 +31,12 @@ export function turns(most: number): Turn {
 async function* eachInTurn(
   body: AsyncIterable<Uint8Array>,
   userId: string,
-  { turn, bytes }: RequestCount,
+  { turn, more }: RequestCount,
 ): AsyncGenerator<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]()
   const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
     const result = await iterator.next()
-    if (!result.done) await bytes(userId, result.value.length)
+    if (!result.done) await more(userId, result.value.length / REQUEST_BYTES)
     return result
   }
   try {
@@ -62,7 +63,7 @@ export function inTurns(given: PlatformRoute, count: RequestCount): PlatformRout
     const { id } = caller.user
     const value = await count.turn(id, async () => {
       const made = await operation.run(caller, input, call)
-      if (!isAnswer(made)) await count.bytes(id, charactersOf(made))
+      if (!isAnswer(made)) await count.more(id, charactersOf(made) / REQUEST_BYTES)
       return made
     })
     if (!isAnswer(value) || value.kind !== 'bytes' || typeof value.body === 'string') return value

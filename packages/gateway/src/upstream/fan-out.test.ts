@@ -129,6 +129,16 @@ describe('n streams', () => {
     expect(last).toEqual({ ...usage(100), completion_tokens: 10, total_tokens: 110 })
   })
 
+  it('are read in turn, so that none holds back another', async () => {
+    async function* fast(): AsyncGenerator<ChunkChoice[]> {
+      for (let i = 0; i < 50; i++) yield [choice('x')]
+    }
+    const { batches } = await fanOutStream(2, signal, async () => opened(fast()))
+    const order: number[] = []
+    for await (const [{ index }] of batches as AsyncIterable<[ChunkChoice]>) order.push(index)
+    expect(order.slice(0, 10).toSorted((a, b) => a - b)).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+  })
+
   it('fail before the start if one does', async () => {
     let calls = 0
     const signals: Signal[] = []

@@ -73,34 +73,42 @@ export async function fanOutStream(
   })
 
   async function* merge(): AsyncGenerator<ChunkChoice[]> {
-    const pending = new Map<number, Promise<Step>>()
-    const add = (index: number, promise: Promise<Step>): void => {
-      // It may reject while nobody is reading, such as after the client has disconnected.
-      promise.catch(() => undefined)
-      pending.set(index, promise)
+    /** What has come and was not given on yet; a race of all steps would keep something of each for those that are silent. */
+    const come: (() => Step)[] = []
+    let wake = (): void => undefined
+    let pending = 0
+    const add = (promise: Promise<Step>): void => {
+      pending++
+      const push = (one: () => Step): void => {
+        come.push(one)
+        wake()
+      }
+      promise.then(
+        (one) => push(() => one),
+        (error: unknown) =>
+          push(() => {
+            throw error
+          }),
+      )
     }
-    for (const [index, iterator] of begun.entries()) add(index, step(index, iterator))
+    for (const [index, iterator] of begun.entries()) add(step(index, iterator))
     let next = first
     try {
-      while (pending.size > 0) {
-        const { index, iterator, result } = await Promise.race(pending.values())
+      while (pending > 0) {
+        if (come.length === 0) await new Promise<void>((resolve) => (wake = resolve))
+        const { index, iterator, result } = come.shift()!()
+        pending--
         if (!result.done) {
-          add(index, step(index, iterator))
+          add(step(index, iterator))
           yield result.value.map((choice) => extend(choice, { index }))
-          continue
-        }
-        pending.delete(index)
-        if (next < n) {
+        } else if (next < n) {
           const following = next++
-          add(
-            following,
-            start(following).then((iterator) => step(following, iterator)),
-          )
+          add(start(following).then((iterator) => step(following, iterator)))
         }
       }
     } finally {
       // Complete ones may still be reading to their end, so that their connections can be reused.
-      if (pending.size > 0) controller.abort()
+      if (pending > 0) controller.abort()
       dispose()
     }
   }

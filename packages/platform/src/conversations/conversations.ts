@@ -1,4 +1,4 @@
-import type { Memory, User } from '@turnpike/core'
+import type { KV, Memory, User } from '@turnpike/core'
 import { begunWith } from '@turnpike/core/helpers'
 import { invalid } from '@turnpike/core/internal'
 import { REPLY_CHUNKS, REPLY_MESSAGES } from '../conventions.js'
@@ -52,7 +52,7 @@ export interface NewReply {
 
 /** What users can do with the conversations of their projects, without HTTP. Each project has one, made at its first use. */
 export function conversationOperations(
-  { kv, teams, responder, countRequest, countRead, inTurn, dataBytes: bytes, onError, now }: Parts,
+  { kv, kvOf, teams, responder, countRequest, countRead, inTurn, dataBytes: bytes, onError, now }: Parts,
   files?: FileOperations,
 ) {
   const attached = attachments(files)
@@ -138,7 +138,7 @@ export function conversationOperations(
     added: Parameters<typeof addMessages>[3],
     times: { until?: number; now: number },
   ): ReturnType<typeof addMessages> =>
-    inTurn(userId, () => addMessages(kv, userId, projectId, added, { bytes, ...times }))
+    inTurn(userId, () => addMessages(kvOf(userId), userId, projectId, added, { bytes, ...times }))
 
   /** A message as it is stored. @throws ApiError 404, 400 for files that cannot be attached */
   const withFiles = async (userId: string, { text, attachments: ids = [] }: Omit<NewText, 'role'>) => {
@@ -152,7 +152,7 @@ export function conversationOperations(
       return { text, attachments }
     })
   }
-  const messageOf = async (conversation: StoredConversation, id: string): Promise<StoredMessage> => {
+  const messageOf = async (kv: KV, conversation: StoredConversation, id: string): Promise<StoredMessage> => {
     const known = idOf(id)
     const entry = known === null ? null : await kv.get<StoredMessage>(messageKey(conversation, known))
     return found('message', entry && (await messageNow(kv, conversation, entry.value, now())))
@@ -169,7 +169,7 @@ export function conversationOperations(
     /** Whether there is a responder. */
     canReply: responder !== undefined,
     /** @throws ApiError 404 */
-    get: (userId: string, projectId: string) => getConversation(kv, userId, projectId, now()),
+    get: (userId: string, projectId: string) => getConversation(kvOf(userId), userId, projectId, now()),
     /** The messages of a conversation, oldest first. */
     messages: async (conversation: StoredConversation, page?: PagingInput) =>
       asNow(conversation, await listMessages(kv, conversation, page)),
@@ -178,19 +178,22 @@ export function conversationOperations(
       asNow(conversation, await lastMessages(kv, conversation, page)),
     /** Whether a message of a conversation has a file, which a reply is about as well. @throws ApiError 404 */
     hasFiles: (userId: string, projectId: string): Promise<boolean> =>
-      inTurn(userId, async () => (await getConversation(kv, userId, projectId, now())).has_files === true),
+      inTurn(userId, async () => (await getConversation(kvOf(userId), userId, projectId, now())).has_files === true),
     /** A message of a conversation, with what has come of a reply that is being written. @throws ApiError 404 */
-    message: async (userId: string, projectId: string, id: string) =>
-      messageOf(await getConversation(kv, userId, projectId, now()), id),
+    async message(userId: string, projectId: string, id: string) {
+      const kv = kvOf(userId)
+      return messageOf(kv, await getConversation(kv, userId, projectId, now()), id)
+    },
     /** A file of a message, whosever it is, and what its signed URLs are bound to. @throws ApiError 404, also where the file is in the trash, or held back */
     async file(userId: string, projectId: string, messageId: string, fileId: string) {
-      const { attachments = [] } = await messageOf(await getConversation(kv, userId, projectId, now()), messageId)
+      const kv = kvOf(userId)
+      const { attachments = [] } = await messageOf(kv, await getConversation(kv, userId, projectId, now()), messageId)
       if (!files || attachments.every(({ id }) => id !== idOf(fileId))) throw notFound('file')
       const { file, urlState } = await files.served(fileId)
       return { file: found('file', file), urlState }
     },
     /** Removes all messages. @throws ApiError 404, 403 for readers */
-    clear: (userId: string, projectId: string) => clearConversation(kv, userId, projectId, now()),
+    clear: (userId: string, projectId: string) => clearConversation(kvOf(userId), userId, projectId, now()),
     /** Stores a message. @throws ApiError 404, 403 for readers, and where the plan of the owner has no space for its data, 400 for files that cannot be attached */
     async send(userId: string, projectId: string, { role = 'user', ...message }: NewText) {
       if (role !== 'user' && message.attachments) throw invalid('Only a message of the user has files')
@@ -227,15 +230,16 @@ export function conversationOperations(
      * @throws ApiError 404, 403 for readers
      */
     async stop(userId: string, projectId: string, id: string) {
+      const kv = kvOf(userId)
       const conversation = await getConversation(kv, userId, projectId, now(), { least: 'editor' })
-      const { state, id: known } = await messageOf(conversation, id)
+      const { state, id: known } = await messageOf(kv, conversation, id)
       if (state === 'running') {
         await stopReply(kv, conversation, known)
         const here = running.get(known)
         here?.abort('stopped')
         await here?.ended
       }
-      return messageOf(conversation, known)
+      return messageOf(kv, conversation, known)
     },
     /**
      * Ends the replies whose processes are gone as `failed`, with what is stored of them. Whoever reads one sees to it, too.

@@ -62,11 +62,10 @@ export async function conversationNames(
   kv: KV,
   userId: string,
   ids: string[],
-  onRead: Parameters<typeof projectNames>[3],
 ): Promise<{ name: string | null; project_id: string | null }[]> {
   const owners = await kv.getMany<{ project_id: string }>(ids.map((id) => ['conversation', id]))
   const projectIds = owners.map((owner) => owner?.value.project_id ?? null)
-  const names = await projectNames(kv, userId, projectIds, onRead)
+  const names = await projectNames(kv, userId, projectIds)
   return projectIds.map((project_id, i) => ({ name: names[i]!, project_id }))
 }
 

@@ -185,13 +185,8 @@ export const removeMember = (
     return without(kv, project, (one) => one.id === id, log)
   })
 
-/** What waits for a user, newest first. @param onRead given the projects that were read for it */
-export async function listShares(
-  kv: KV,
-  person: Person,
-  page: Paging,
-  onRead: (projects: unknown) => Promise<void> | void,
-): Promise<Page<Share>> {
+/** What waits for a user, newest first. */
+export async function listShares(kv: KV, person: Person, page: Paging): Promise<Page<Share>> {
   if (!person.email) return { items: [] }
   const { items, next } = await pageOfIndex<StoredProject>(
     kv,
@@ -199,7 +194,6 @@ export async function listShares(
     ({ key }) => projectKey(key.at(-1)!),
     { ...page, reverse: true },
   )
-  await onRead(items)
   const owners = await userEntries(
     kv,
     items.map(({ user_id }) => user_id),

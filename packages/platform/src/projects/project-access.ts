@@ -89,21 +89,16 @@ export async function projectFor(kv: KV, userId: string, id: string, needed?: Ne
   return permitted(kv, userId, project, 'project', needed)
 }
 
-/**
- * The names of projects, in the order of `ids`; null of those that are gone, or in which the user has no role.
- * @param onRead given the projects that were read for it, some at a time: they may have long descriptions
- */
+/** The names of projects, in the order of `ids`; null of those that are gone, or in which the user has no role. */
 export async function projectNames(
   kv: KV,
   userId: string,
   ids: readonly (string | null | undefined)[],
-  onRead: (projects: unknown) => Promise<void> | void,
 ): Promise<(string | null)[]> {
   const names = new Map<string, string>()
   const left = [...new Set(ids.map((id) => id ?? ''))]
   while (left.length > 0) {
     const entries = await kv.getMany<StoredProject>(left.splice(0, CALLS_AT_ONCE).map(projectKey))
-    await onRead(entries)
     const add = async (entry: Entry<StoredProject> | null): Promise<void> => {
       if (entry && (await roleOf(kv, entry.value, userId))) names.set(entry.value.id, entry.value.name)
     }

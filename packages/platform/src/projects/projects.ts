@@ -11,9 +11,9 @@ import type { ProjectFields, Versioned } from './stored-projects.js'
 import { createProject, deleteProject, projectView, updateProject } from './stored-projects.js'
 
 /** What users can do with projects, without HTTP: each as far as the user may whose id is given. */
-export function projectOperations({ kv, teams, dataBytes, logged, now }: Parts, { limits }: BalanceOperations) {
+export function projectOperations({ kv, kvOf, teams, dataBytes, logged, now }: Parts, { limits }: BalanceOperations) {
   const get = async (userId: string, id: string, needed?: Needed) =>
-    projectView((await projectFor(kv, userId, id, needed)).value, userId)
+    projectView((await projectFor(kvOf(userId), userId, id, needed)).value, userId)
 
   const most = async (userId: string) => ({ ...(await limits(userId)), bytes: dataBytes })
 
@@ -23,25 +23,29 @@ export function projectOperations({ kv, teams, dataBytes, logged, now }: Parts, 
       const { name, team_type = NEW_PROJECT.teamType, color = NEW_PROJECT.color, description = null } = input
       const { agents } = await teams.team(team_type)
       const fields = { name, team_type, color, description }
-      return createProject(kv, userId, fields, { agents: agents.length, limits: await most(userId), now: now() })
+      return createProject(kvOf(userId), userId, fields, {
+        agents: agents.length,
+        limits: await most(userId),
+        now: now(),
+      })
     },
     /** The projects of a user and those that are shared with the user, newest first. */
-    list: (userId: string, page?: PagingInput) => listProjects(kv, userId, page),
+    list: (userId: string, page?: PagingInput) => listProjects(kvOf(userId), userId, page),
     /** The version of that list; null where it never had one. */
-    listVersion: (userId: string) => projectsVersion(kv, userId),
+    listVersion: (userId: string) => projectsVersion(kvOf(userId), userId),
     /** @throws ApiError 404 where there is none; as `needed` says where the user may not */
     get,
     /** The version of a part of a project; null where the user has no role in such a project, or there is nothing of that. */
-    version: (userId: string, id: string, of: Versioned) => projectVersion(kv, userId, id, of),
+    version: (userId: string, id: string, of: Versioned) => projectVersion(kvOf(userId), userId, id, of),
     /** Changes the given fields. @throws ApiError 404, 403 for others than the owner, 403 where the plan has no agents for another team, or no space for its data */
     async update(userId: string, id: string, fields: Partial<ProjectFields>) {
       const { team_type } = fields
       const agents = team_type && { agents: (await teams.team(team_type)).agents.length }
-      return updateProject(kv, userId, id, fields, { ...agents, limits: await most(userId), now: now() })
+      return updateProject(kvOf(userId), userId, id, fields, { ...agents, limits: await most(userId), now: now() })
     },
     /** Deletes a project with all that belongs to it. @throws ApiError 404, 403 for others than the owner */
     async remove(userId: string, id: string, { by, ...act }: Act = {}): Promise<void> {
-      const remove = (by?: string): Promise<void> => deleteProject(kv, userId, id, { now: now(), ...act, by })
+      const remove = (by?: string): Promise<void> => deleteProject(kvOf(userId), userId, id, { now: now(), ...act, by })
       await (by === undefined ? remove() : logged('project.delete', userId, remove))
     },
     /** Finishes deletions that a crash cut off. Call it when a process starts. @returns how many there were */

@@ -46,7 +46,7 @@ beforeEach(async () => {
 const newProject = (store: KV = kv) =>
   createProject(store, user, fields, { agents: 2, limits: NO_LIMIT, now: START }).then(({ id }) => id)
 const change = (store: KV, id: string, changes: object, now = () => START) =>
-  taskUpdates(store, { used, bytes: Infinity, now })(user, id, () => changes)
+  taskUpdates(() => store, { used, bytes: Infinity, now })(user, id, () => changes)
 const problems = async () => {
   const all: string[] = []
   for await (const problem of verifyPlatform(kv)) all.push(problem)

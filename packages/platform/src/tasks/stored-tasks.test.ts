@@ -23,7 +23,7 @@ let go: ((instead?: () => Promise<boolean>) => void) | undefined
 let update: (change: ChangeOfTask) => Promise<Task>
 
 const updates = (store: KV, bytes = Infinity) =>
-  taskUpdates(store, { used: async () => totalsOf(), bytes, now: () => START })
+  taskUpdates(() => store, { used: async () => totalsOf(), bytes, now: () => START })
 function opened(bytes?: number): void {
   const slow: KV = {
     ...kv,

@@ -64,21 +64,18 @@ export async function taskFor(
 /**
  * The titles of tasks and their projects, in the order of `ids`; null of deleted ones, and the title of those behind 2 MiB of others, and of those
  * in projects in which the user has no role.
- * @param onRead given the tasks that were read for it, and their projects
  */
 export async function taskNames(
   kv: KV,
   userId: string,
   ids: string[],
-  onRead: (read: unknown) => Promise<void> | void,
 ): Promise<{ name: string | null; project_id: string | null }[]> {
   const owners = await kv.getMany<Owner>(ids.map(ownerKey))
   const live = owners.flatMap((owner, i) => (owner ? [taskKey(owner.value.project_id, ids[i]!)] : []))
   const tasks = await kv.getMany<StoredTask>(live, { page: true })
-  await onRead(tasks)
   const titles = new Map(tasks.map((task) => [task?.value.id, task?.value.title]))
   const projectIds = owners.map((owner) => owner?.value.project_id ?? null)
-  const projects = await projectNames(kv, userId, projectIds, onRead)
+  const projects = await projectNames(kv, userId, projectIds)
   return ids.map((id, i) => ({
     name: projects[i] === null ? null : (titles.get(id) ?? null),
     project_id: projectIds[i]!,
@@ -227,10 +224,11 @@ async function changeTask(
 
 /**
  * Changes of tasks by a user. Each is applied, after those before; those that come while the same task is being changed are made by one commit.
+ * @param kvOf the store, for one change of a user
  * @returns a function, which throws ApiError 404, 403 for somebody else's, for readers or where it would be more than `bytes`, and what `change` throws
  */
 export function taskUpdates(
-  kv: KV,
+  kvOf: (userId: string) => KV,
   options: TaskUpdateOptions,
 ): (userId: string, id: string, change: ChangeOfTask) => Promise<Task> {
   const inBatch = batches<ChangeOfTask, Task>()
@@ -238,7 +236,7 @@ export function taskUpdates(
     const known = idOf(id)
     if (known === null) throw notFound('task')
     // Users may have any id; that of a task has one length, so that no two queues have one name.
-    return inBatch(`${known} ${userId}`, change, (changes) => changeTask(kv, userId, known, changes, options))
+    return inBatch(`${known} ${userId}`, change, (changes) => changeTask(kvOf(userId), userId, known, changes, options))
   }
 }
 

@@ -42,7 +42,6 @@ async function tasksOf(kv: KV, userId: string, { project_id, role: least = 'read
 
 /**
  * The tasks that a user may read, newest first: of a project, or of all.
- * @param onRead as of {@link listUserTasks}
  * @throws ApiError 404 where the user has no role in the project, 403 for a lower one than `role`
  */
 export async function listTasks(
@@ -50,14 +49,13 @@ export async function listTasks(
   userId: string,
   { project_id, role: given, own, ...others }: TaskFilter & TasksIn,
   page: Paging,
-  onRead: Parameters<typeof listUserTasks>[4],
 ): Promise<Page<Task>> {
   const filter = { own: own || undefined, ...others }
   const role = own ? 'owner' : given
   const isFiltered = Object.values({ role, ...filter }).some((value) => value !== undefined)
   const { items, next } =
     project_id === undefined || isFiltered
-      ? await listUserTasks<StoredTask>(kv, await tasksOf(kv, userId, { project_id, role }), filter, page, onRead)
+      ? await listUserTasks<StoredTask>(kv, await tasksOf(kv, userId, { project_id, role }), filter, page)
       : await listInProject(kv, userId, project_id, (id) => newestFirst<StoredTask>(kv, inProject(id, 'task'), page))
   return { items: items.map(taskView), next }
 }

@@ -1,5 +1,3 @@
-import { charactersOf } from '../characters.js'
-import { ENTRY_CHARACTERS } from '../conventions.js'
 import { forbidden } from '../errors.js'
 import type { Paging as PagingInput } from '../pages.js'
 import type { Parts } from '../parts.js'
@@ -22,8 +20,8 @@ export type TaskPolicy = (move: {
 }) => string | undefined | Promise<string | undefined>
 
 /** What users can do with the tasks of their projects, without HTTP. */
-export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: bytes, countRead, now }: Parts) {
-  const updated = taskUpdates(kv, { used: (id) => ledger.totals('task', id), bytes, now })
+export function taskOperations({ kvOf, ledger, taskPolicy, planLimits, dataBytes: bytes, now }: Parts) {
+  const updated = taskUpdates(kvOf, { used: (id) => ledger.totals('task', id), bytes, now })
   /** @throws ApiError 404, 403 for somebody else's task and for readers, where the policy refuses it, or where the plan has no space for its data */
   const update = (userId: string, id: string, change: (task: Task) => TaskChange) =>
     updated(userId, id, async (task) => {
@@ -38,22 +36,21 @@ export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: 
     create: (userId: string, projectId: string, { title, ...rest }: Pick<TaskInput, 'title'> & Partial<TaskInput>) => {
       const { description = null, assigned_agent_id = null, requires_user_approval = false } = rest
       const fields = { title, description, assigned_agent_id, requires_user_approval }
-      return createTask(kv, userId, projectId, fields, {
+      return createTask(kvOf(userId), userId, projectId, fields, {
         limits: { tasks: planLimits.tasks, bytes },
         now: now(),
       })
     },
     /** The tasks that a user may read, newest first: of a project, or of all. @throws ApiError 404 where the user has no role in the project */
     list: (userId: string, filter: Parameters<typeof listTasks>[2] = {}, page: PagingInput = {}) =>
-      listTasks(kv, userId, filter, page, (entries) => countRead(userId, entries * ENTRY_CHARACTERS)),
+      listTasks(kvOf(userId), userId, filter, page),
     /** The version of the tasks of all projects; null where there was never one. */
-    version: (userId: string) => tasksVersion(kv, userId),
+    version: (userId: string) => tasksVersion(kvOf(userId), userId),
     /** @throws ApiError 404 */
-    get: (userId: string, id: string) => getTask(kv, userId, id),
+    get: (userId: string, id: string) => getTask(kvOf(userId), userId, id),
     /** @throws ApiError 404 where there is none; as `needed` says where the user may not */
     async state(userId: string, given: string, needed?: Needed) {
-      const { task } = await taskFor(kv, userId, given, needed)
-      await countRead(userId, charactersOf(task.value))
+      const { task } = await taskFor(kvOf(userId), userId, given, needed)
       const { id, status, updated_at } = task.value
       return { id, status, updated_at }
     },
@@ -67,7 +64,7 @@ export function taskOperations({ kv, ledger, taskPolicy, planLimits, dataBytes: 
       update(userId, id, () => ({ status: 'scheduled', review_comments: comments })),
     /** The revisions of a task, newest first. @throws ApiError 404 */
     async revisions(userId: string, id: string, page?: PagingInput) {
-      const { items, next } = await listRevisions(kv, userId, id, page)
+      const { items, next } = await listRevisions(kvOf(userId), userId, id, page)
       return { items: items.map(revisionView), next }
     },
   }

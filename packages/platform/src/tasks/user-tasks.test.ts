@@ -29,15 +29,14 @@ async function withTasks(): Promise<{ kv: KV; lists: () => number }> {
 }
 
 const read = async (kv: KV, filter: TaskFilter, page: { limit: number; after?: string | undefined }) => {
-  let entries = 0
-  const { items, next } = await listUserTasks(kv, [{ userId: 'ada' }], filter, page, (count) => void (entries += count))
-  return { ids: items.map(({ id }) => id), next, entries }
+  const { items, next } = await listUserTasks(kv, [{ userId: 'ada' }], filter, page)
+  return { ids: items.map(({ id }) => id), next }
 }
 
-it('reads a page of one in few steps, however rare the tasks are, and tells how much it read', async () => {
+it('reads a page of one in few steps, however rare the tasks are', async () => {
   const { kv, lists } = await withTasks()
-  const { ids, entries } = await read(kv, { status: 'scheduled', assigned_agent_id: 9 }, { limit: 1 })
-  expect([ids, entries]).toEqual([[], COUNT])
+  const { ids } = await read(kv, { status: 'scheduled', assigned_agent_id: 9 }, { limit: 1 })
+  expect(ids).toEqual([])
   expect(lists()).toBeLessThan(16)
 })
 
@@ -57,7 +56,7 @@ it('leaves out no task between pages of any size', async () => {
   }
 })
 
-it('threat 59: tells of the characters of what others share, and reads one list of it at a time', async () => {
+it('threat 59: reads one list of what others share at a time', async () => {
   const kv = await memoryKV()
   const projects = ['01900000-0000-7000-8000-000000000001', '01900000-0000-7000-8000-000000000002']
   const output = 'x'.repeat(128_000)
@@ -78,9 +77,7 @@ it('threat 59: tells of the characters of what others share, and reads one list 
       return page as never
     },
   }
-  let entries = 0
   const of = projects.map((sharedProjectId) => ({ sharedProjectId }))
-  const { items } = await listUserTasks(counting, of, {}, { limit: 1 }, (count) => void (entries += count))
+  const { items } = await listUserTasks(counting, of, {}, { limit: 1 })
   expect([items.map(({ output }) => output), most]).toEqual([[output], 1])
-  expect(entries).toBeGreaterThanOrEqual(2_000)
 })

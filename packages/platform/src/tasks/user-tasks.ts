@@ -2,8 +2,6 @@
 import type { Key, KV } from '@turnpike/core'
 import { nextTurn } from '@turnpike/core/helpers'
 import { MAX_PAGE_SIZE, PAGE_SIZE, pageBelow } from '@turnpike/core/internal'
-import { charactersOf } from '../characters.js'
-import { ENTRY_CHARACTERS } from '../conventions.js'
 import type { Page, Paging } from '../pages.js'
 import { inProject } from '../projects/stored-projects.js'
 import type { Task } from '../schemas.js'
@@ -17,9 +15,6 @@ export interface TaskFilter {
   /** Only tasks that have no instructions of others than the owner of their project; default false. */
   own?: boolean | undefined
 }
-
-/** Entries that are read before it is told. */
-const TOLD_AFTER = 10_000
 
 /** What has to be known of a task to see whether it is wanted. */
 type Known = Indexed & Partial<Pick<Task, 'status'>>
@@ -42,7 +37,6 @@ export type TasksOf = { userId: string; projectId?: string } | { sharedProjectId
 
 /**
  * The tasks of users, newest first. Nothing is read that the caller may not see, so that no `next` tells of it.
- * @param onRead given how many entries were read for it, or as many as there are characters of them in what others share, at the latest after ten thousand
  * @throws ApiError 400 for an `after` that is no id
  */
 export async function listUserTasks<T extends Task>(
@@ -50,7 +44,6 @@ export async function listUserTasks<T extends Task>(
   of: readonly TasksOf[],
   { status, assigned_agent_id, own = false }: TaskFilter,
   { after: begin, limit = PAGE_SIZE }: Paging,
-  onRead: (entries: number) => Promise<void> | void,
 ): Promise<Page<T>> {
   const statuses = status === undefined ? TaskStatus.options : [status]
   const indexed = of.flatMap((one): List[] =>
@@ -70,26 +63,22 @@ export async function listUserTasks<T extends Task>(
 
   // More each time that none is wanted: else a page of one would take as many reads as there are tasks.
   let size = limit
-  let entries = 0
   for (let after = begin; ;) {
     const read = ({ prefix }: List) => pageBelow<Known>(kv, prefix, { after, limit: size, reverse: true })
     const pages = await Promise.all(indexed.map(read))
     // One after the other, and no more of it is kept than an index has: a page may have megabytes.
     for (const list of shared) {
       const { items, ...rest } = await read(list)
-      entries += Math.floor(charactersOf(items.map(({ value }) => value)) / ENTRY_CHARACTERS)
       pages.push({ items: items.map((item) => ({ ...item, value: known(item.value) })), ...rest })
       await nextTurn()
     }
     const ids = pages
       .flatMap(({ items }, i) => items.map(({ key, value }) => ({ id: key.at(-1)!, value, ...lists[i]! })))
       .toSorted((a, b) => (a.id < b.id ? 1 : -1))
-    entries += ids.length
     const first = ids.slice(0, size)
     const wanted = first.filter(isWanted)
     const isCut = ids.length > size || pages.some(({ next }) => next !== undefined)
     if (wanted.length > 0 || !isCut) {
-      await onRead(entries)
       const found = await kv.getMany<T>(
         wanted.slice(0, limit).map(({ id, value }) => inProject(value.project_id, 'task', id)),
         { page: true },
@@ -100,10 +89,6 @@ export async function listUserTasks<T extends Task>(
       )
       const last = found.length < wanted.length ? wanted[found.length - 1] : first.at(-1)
       return isCut || found.length < wanted.length ? { items, next: last!.id } : { items }
-    }
-    if (entries >= TOLD_AFTER) {
-      await onRead(entries)
-      entries = 0
     }
     after = first.at(-1)!.id
     size = Math.min(2 * size, MAX_PAGE_SIZE)

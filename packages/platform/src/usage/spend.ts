@@ -1,5 +1,4 @@
 import type { UsageTotals } from '@turnpike/core'
-import { charactersOf } from '../characters.js'
 import { SPEND_REVISIONS } from '../conventions.js'
 import { getConversation } from '../conversations/stored-conversations.js'
 import type { Parts } from '../parts.js'
@@ -11,21 +10,21 @@ import { none, sum } from './usage-view.js'
  * What projects, tasks and conversations have used: the sums of the usage records of their owner and editors that name them by X-Project-ID, X-Task-ID and
  * X-Conversation-ID.
  */
-export const spendOperations = ({ kv, ledger, countRead, now }: Parts) => ({
+export const spendOperations = ({ kvOf, ledger, now }: Parts) => ({
   /** @throws ApiError 404 */
   project: async (userId: string, id: string): Promise<UsageTotals> =>
-    ledger.totals('project', (await projectFor(kv, userId, id)).value.id),
+    ledger.totals('project', (await projectFor(kvOf(userId), userId, id)).value.id),
   /** Of the conversation of a project. @throws ApiError 404 */
   conversation: async (userId: string, projectId: string): Promise<UsageTotals> =>
-    ledger.totals('conversation', (await getConversation(kv, userId, projectId, now())).id),
+    ledger.totals('conversation', (await getConversation(kvOf(userId), userId, projectId, now())).id),
   /**
    * Of a task: in all; for each revision, newest first, what was used since the one before; and since the last. These add up to all.
    * @throws ApiError 404
    */
   async task(userId: string, id: string) {
+    const kv = kvOf(userId)
     const { task } = await taskFor(kv, userId, id)
     const { items } = await revisionsOf(kv, task.value, { limit: SPEND_REVISIONS })
-    await countRead(userId, charactersOf([task.value, items]))
     const total = await ledger.totals('task', task.value.id)
     return {
       total,

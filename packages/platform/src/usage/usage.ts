@@ -1,7 +1,6 @@
 import type { PageOptions, PartOf, UsagePart, UsageTotals } from '@turnpike/core'
 import { nextTurn } from '@turnpike/core/helpers'
 import { CALLS_AT_ONCE, hourOf, MAX_PAGE_SIZE, namesOf } from '@turnpike/core/internal'
-import { charactersOf } from '../characters.js'
 import { ENTRY_CHARACTERS, USAGE_ROWS } from '../conventions.js'
 import { turns } from '../turns.js'
 import { conversationNames } from '../conversations/stored-conversations.js'
@@ -37,7 +36,7 @@ function rowsOf(parts: readonly UsagePart[]): Row[] {
 }
 
 /** The usage of users in periods, without HTTP. */
-export function usageOperations({ kv, keys, ledger, checkRead, countRead, now }: Parts) {
+export function usageOperations({ kvOf, keys, ledger, checkRead, countRead, now }: Parts) {
   /** A report may read hundreds of thousands of sums: one at a time of a user, and what it reads counts before the next. */
   const oneByOne = turns(1)
 
@@ -70,10 +69,10 @@ export function usageOperations({ kv, keys, ledger, checkRead, countRead, now }:
     ids: string[],
   ): Promise<{ name: string | null; project_id?: string | null }[]> {
     if (by === 'model') return ids.map(() => ({ name: null }))
-    const onRead = (read: unknown) => countRead(userId, charactersOf(read))
-    if (by === 'task') return taskNames(kv, userId, ids, onRead)
-    if (by === 'conversation') return conversationNames(kv, userId, ids, onRead)
-    if (by === 'project') return (await projectNames(kv, userId, ids, onRead)).map((name) => ({ name }))
+    const kv = kvOf(userId)
+    if (by === 'task') return taskNames(kv, userId, ids)
+    if (by === 'conversation') return conversationNames(kv, userId, ids)
+    if (by === 'project') return (await projectNames(kv, userId, ids)).map((name) => ({ name }))
     return (await namesOf(kv, by, ids)).map(({ name }) => ({ name }))
   }
 

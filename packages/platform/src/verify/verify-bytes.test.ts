@@ -61,7 +61,7 @@ async function* acts(): AsyncGenerator<void> {
   const { id: taskId } = await createTask(kv, user, id, task, AT)
   await createTask(kv, user, id, task, AT)
   yield
-  const update = taskUpdates(kv, { ...AT, used, now: () => AT.now })
+  const update = taskUpdates(() => kv, { ...AT, used, now: () => AT.now })
   for (const output of ['one', 'two', null, 'three']) {
     await update(user, taskId, () => ({ output, draft_output: `${output} x` }))
     yield
