@@ -75,6 +75,9 @@ export const MAX_PARTS = 10_000
 /** Tools of a request at most. OpenAI documents 128, other servers take more. */
 export const MAX_TOOLS = 4_096
 
+/** The largest `n` of a chat completion, as OpenAI documents it. */
+export const MAX_CHOICES = 128
+
 /** Tool calls of a message at most. */
 export const MAX_TOOL_CALLS = 4_096
 

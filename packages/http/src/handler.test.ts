@@ -132,12 +132,14 @@ describe('the input of an operation', () => {
     })
   })
 
-  it('is limited in size and depth by options', async () => {
-    const { send } = setUp(() => null, { body: v.unknown() }, { bodyLimit: 10, jsonDepth: 2 })
+  it('is limited in size, depth and fields by options', async () => {
+    const options = { bodyLimit: 10, jsonDepth: 2, jsonFields: 0 }
+    const { send } = setUp(() => null, { body: v.unknown() }, options)
     const status = async (body: string) => (await send('POST', '/things', { body, headers: json })).status
     expect(await status('[[1,2,3]]')).toBe(201)
     expect(await status('[[1,2,3,4]]')).toBe(413)
     expect(await status('[[[1]]]')).toBe(400)
+    expect(await status('{"a":1}')).toBe(400)
   })
 
   it('is not read for an operation without a body', async () => {

@@ -70,6 +70,8 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   memory?: BodyMemory
   /** Deepest JSON nesting; default 128. */
   jsonDepth?: number
+  /** Most fields of objects in a JSON body; default 100,000. */
+  jsonFields?: number
   /** Milliseconds of silence after which a stream carries a comment; default 15,000. */
   heartbeatMs?: number
   /** Origins that may call from a browser; default none. */
@@ -144,7 +146,7 @@ function addMissing(headers: Reply['headers'], more: Readonly<Reply['headers']>)
  * })
  */
 export function createHandler<Actor, Access extends string = string>(options: HandlerOptions<Actor, Access>): Servable {
-  const { routes, bodyLimit = BODY_LIMIT, jsonDepth = JSON_DEPTH, heartbeatMs = HEARTBEAT_MS } = options
+  const { routes, bodyLimit = BODY_LIMIT, jsonDepth = JSON_DEPTH, jsonFields, heartbeatMs = HEARTBEAT_MS } = options
   const { cors = { origins: [] }, onError, onRequest, nothingAt = nameOf } = options
   const describe = options.toApiError ?? toApiError
   const match = matcher(routes)
@@ -205,7 +207,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   }
 
   const readJson = (bytes: Uint8Array, stay: Stay): unknown => {
-    const count = jsonCount()
+    const count = jsonCount(undefined, jsonFields)
     const body = parseJson(bytes, jsonDepth, count)
     const cost = BODY_COPIES * bytes.length + VALUE_COST * count.values
     if (cost > LARGE_ANSWER) stay.hold(cost)

@@ -18,6 +18,7 @@ import {
   API_RATE_LIMITS,
   BALANCE_POLICY,
   PLATFORM_BODY_LIMIT,
+  PLATFORM_JSON_FIELDS,
   BYTES_PER_GB,
   PLAN_LIMITS,
   REQUEST_BYTES,
@@ -289,6 +290,7 @@ export function createPlatform(options: PlatformOptions): Platform {
   const api = createHandler({
     ...options,
     bodyLimit,
+    jsonFields: PLATFORM_JSON_FIELDS,
     routes: routes.map((one) => inTurns(one, count)),
     authenticate: callerOf(kv, { ...callers, identity: counted, count }),
     callerId: (caller) => caller?.user.id,

@@ -4,7 +4,7 @@
  * `null` always means absent, as OpenAI clients send it.
  */
 import * as v from 'valibot'
-import { MAX_MESSAGES, MAX_PARTS, MAX_TOOL_CALLS, MAX_TOOLS } from '../conventions.js'
+import { MAX_CHOICES, MAX_MESSAGES, MAX_PARTS, MAX_TOOL_CALLS, MAX_TOOLS } from '../conventions.js'
 import { isObject } from '../helpers/is-object.js'
 import { count, integer } from './integers.js'
 import { ours } from './ours.js'
@@ -124,7 +124,7 @@ export const ChatCompletionRequest = v.looseObject({
   tools: v.nullish(v.pipe(v.array(ToolDefinition), v.maxLength(MAX_TOOLS))),
   tool_choice: v.nullish(ToolChoice),
   provider: v.nullish(v.string()),
-  n: v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(128))),
+  n: v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(MAX_CHOICES))),
   // OpenAI's deprecated form of tools.
   functions: v.nullish(v.pipe(v.array(FunctionDefinition), v.maxLength(MAX_TOOLS))),
   function_call: v.nullish(

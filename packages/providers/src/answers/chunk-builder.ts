@@ -7,8 +7,17 @@ import type {
   UpstreamError,
   Usage,
 } from '@turnpike/core'
+import { MAX_CHOICES } from '@turnpike/core/internal'
 import { malformed, truncated } from '../refusals/failures.js'
 import { asTexts, parseJson, textOf } from '../upstream/json.js'
+
+/**
+ * The index of a choice of a stream: as its upstream numbers it, or else its position in the chunk. A client may make a list by it, with room for all
+ * before.
+ * @example const index = choiceIndex(choice.index, position)
+ */
+export const choiceIndex = (given: unknown, position: number): number =>
+  Number.isInteger(given) && (given as number) >= 0 && (given as number) < MAX_CHOICES ? (given as number) : position
 
 /** 24 random hexadecimal digits. */
 export const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(8)

@@ -74,7 +74,7 @@ function isRecursive(uses: Map<unknown, Set<unknown>>): boolean {
 }
 
 /**
- * The complexity of a schema; undefined if the API cannot enforce it: where it is recursive or refers to anything but its definitions, allows any value,
+ * The complexity of a schema; undefined if the API cannot enforce it: where it is {@link MOST_COMPLEX | too complex}, is recursive or refers to anything but its definitions, allows any value,
  * objects with fields of any name, or objects and lists as values of an enum, or has an {@link inexpressible} keyword. Source: Claude's docs, "Structured outputs", JSON Schema limitations.
  */
 export function complexityOf(root: unknown): Complexity | undefined {
@@ -87,7 +87,7 @@ export function complexityOf(root: unknown): Complexity | undefined {
     const { type, properties, required, enum: values = [], const: value } = schema
     if (isObject(properties)) {
       const names = new Set(Array.isArray(required) ? (required as unknown[]) : [])
-      total.optional += Object.keys(properties).filter((name) => !names.has(name)).length
+      for (const name in properties) if (!names.has(name) && ++total.optional > MOST_COMPLEX.optional) return false
     }
     if (schema['anyOf'] || schema['oneOf'] || (Array.isArray(type) && type.length > 1)) total.unions++
     if ([...[values].flat(), value].some((one) => typeof one === 'object' && one !== null)) return false

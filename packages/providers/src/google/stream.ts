@@ -1,6 +1,6 @@
 import type { ChatCompletionRequest, ChatDelta } from '@turnpike/core'
 import type { ChatDecoder } from '../adapter.js'
-import { chunkBuilder, newToolCallId } from '../answers/chunk-builder.js'
+import { choiceIndex, chunkBuilder, newToolCallId } from '../answers/chunk-builder.js'
 import { DONE } from '../upstream/events.js'
 import { malformed } from '../refusals/failures.js'
 import { toFinishReason } from '../answers/finish-reasons.js'
@@ -105,7 +105,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   }
 
   const onCandidate = (candidate: Candidate, position: number): void => {
-    const { index = position, content, finishReason } = candidate
+    const { content, finishReason } = candidate
+    const index = choiceIndex(candidate.index, position)
     let state = states.get(index)
     if (!state) states.set(index, (state = { usable: false, images: 0, details: 0 }))
     const logprobs = toLogprobs(candidate)

@@ -31,6 +31,13 @@ describe('a stream of OpenAI', () => {
     ])
   })
 
+  it('threat 114: has no choice of an enormous index', async () => {
+    const { batches } = await run([
+      { ...finish(), choices: [{ index: 4_294_967_290, delta: {}, finish_reason: 'stop' }] },
+    ])
+    expect(batches.flat()[0]).toMatchObject({ choices: [{ index: 0 }] })
+  })
+
   it('has no characters of a text in place of a delta', async () => {
     const { batches } = await run(
       [{ ...chunk({ content: 'a' }), choices: [{ index: 0, delta: 'abc', finish_reason: null }] } as never],

@@ -2,7 +2,7 @@ import type { ChatDelta, ChunkChoice, Usage } from '@turnpike/core'
 import { isObject } from '@turnpike/core/helpers'
 import type { ChatDecoder } from '../adapter.js'
 import type { ChunkBuilder } from '../answers/chunk-builder.js'
-import { chunkBuilder, unnamedCall } from '../answers/chunk-builder.js'
+import { choiceIndex, chunkBuilder, unnamedCall } from '../answers/chunk-builder.js'
 import { DONE } from '../upstream/events.js'
 import { malformed } from '../refusals/failures.js'
 import { toFinishReason } from '../answers/finish-reasons.js'
@@ -132,7 +132,7 @@ export function streamDecoder(provider: string, model: string, tagged: ChatOptio
   const onChoice = (given: UpstreamChoice, position: number): void => {
     if (isObject(given.delta)) inDeltas = true
     const choice = inForm('delta', inDeltas && !given.delta ? { ...given, delta: {} } : given) as UpstreamChoice
-    choice.index ??= position
+    choice.index = choiceIndex(choice.index, position)
     // Fast path for text, which is nearly every chunk: the parsed object itself is passed on.
     const { tool_calls: entries, function_call: legacy, content, reasoning } = choice.delta!
     const isText = !entries && !legacy && reasoning === undefined && !Array.isArray(content)
