@@ -1,4 +1,4 @@
-import type { Key, KV } from '@turnpike/core'
+import type { Key, KV, User } from '@turnpike/core'
 import { createUser, deleteUser, gatewayKeys, memoryKV, usageLedger } from '@turnpike/core'
 import { expect, it } from 'vitest'
 import { usageRecord } from '../../../../test/support/usage-record.js'
@@ -27,6 +27,21 @@ it('makes no key for a user who is deleted while it is made', async () => {
   const { operations } = createPlatform({ kv: watched, identity: passwordAuth({ kv: watched }) })
   await expect(operations.keys.create(id, { name: 'laptop' })).rejects.toMatchObject({ status: 401 })
   expect(reads).toBe(3)
+})
+
+it('threat 47: has ten entries a minute in the audit log of keys that a user makes and revokes', async () => {
+  const kv = await memoryKV()
+  const { operations } = createPlatform({ kv, identity: passwordAuth({ kv }) })
+  const { id } = await createUser(kv, { name: 'Ada', role: 'admin' })
+  for (let i = 0; i < 15; i++) {
+    const made = await operations.keys.create(id, { name: `${i}` }, { by: id })
+    await operations.keys.rotate({ id, role: 'admin' } as User, made.id)
+    expect(await operations.keys.revoke(id, made.id, { by: id })).toBe(true)
+  }
+  const actions = (await kv.list<{ action: string }>(['audit'])).items.map(({ value }) => value.action)
+  const count = (action: string) => actions.filter((one) => one === action).length
+  // And one that says that others are left out.
+  expect(['key.create', 'key.rotate', 'key.revoke'].map(count)).toEqual([11, 11, 11])
 })
 
 it('reads what keys used page by page, hours of used ones only, a few at a time, and lets others have their turn', async () => {

@@ -55,11 +55,19 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logged, 
     return key?.user_id === userId ? key : null
   }
 
+  /** Makes a change that its user makes with an entry in the audit log, if the log takes one. */
+  const acting: <T>(action: string, userId: string, act: Act, change: (by?: string) => Promise<T>) => Promise<T> = (
+    action,
+    userId,
+    { by },
+    change,
+  ) => (by === undefined ? change() : logged(action, userId, change))
+
   return {
     /** What users of a role may have. */
     limits,
     /** @throws ApiError 400 for a key that has expired already; 403 where the role of the user has no more keys, or none with this rate limit */
-    async create(userId: string, input: KeyInput, act?: Act) {
+    async create(userId: string, input: KeyInput, act: Act = {}) {
       checkEnd(input)
       const user = await getUser(kv, userId)
       // Deleted since the request was authenticated.
@@ -67,8 +75,9 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logged, 
       const { keys: atMost, rateLimit: fastest } = limits(user.role)
       const { rateLimit = Math.min(DEFAULT_RATE_LIMIT, fastest) } = input
       if (rateLimit > fastest) throw forbidden(`Your keys may have ${fastest} requests per minute at most`)
+      const fields = { atMost, bytesAtMost: dataBytes, ...input, rateLimit }
       try {
-        return await keys.create(userId, { atMost, bytesAtMost: dataBytes, ...input, rateLimit }, act)
+        return await acting('key.create', userId, act, (by) => keys.create(userId, fields, { ...act, by }))
       } catch (error) {
         // Deleted since it was read.
         throw (await getUser(kv, userId)) ? error : unauthenticated()
@@ -109,8 +118,8 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logged, 
       return key !== null && logged('end-user.delete', userId, remove)
     },
     /** Revokes a key of the user; also one that is revoked already. False if the user has no key with this id. */
-    revoke: async (userId: string, id: string, act?: Act): Promise<boolean> =>
-      (await ownKey(userId, id)) !== null && keys.revoke(id, act),
+    revoke: async (userId: string, id: string, act: Act = {}): Promise<boolean> =>
+      (await ownKey(userId, id)) !== null && acting('key.revoke', userId, act, (by) => keys.revoke(id, { ...act, by })),
     /**
      * Changes the given fields of a key of the user, or for an administrator of anybody's.
      * @returns null where there is no such key
@@ -142,7 +151,8 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logged, 
       if (!(await ownKey(userId, id))) return null
       const overlapMs = overlap === undefined ? {} : { overlapMs: overlap * 1_000 }
       const space = { atMost: limits(role).keys, bytesAtMost: dataBytes }
-      const made = await keys.rotate(id, { ...overlapMs, ...space }, { by: userId, now: now() })
+      const rotate = (by?: string) => keys.rotate(id, { ...overlapMs, ...space }, { by, now: now() })
+      const made = await logged('key.rotate', userId, rotate)
       if (!made) throw invalid('A key that is revoked, expired or rotated already cannot be rotated')
       return made
     },
