@@ -111,14 +111,15 @@ export function createProvider(options: ProviderOptions): ChatProvider {
 
   const refusals = new Refusals()
 
-  /** Translates a request, without what the model's upstream is known to refuse. */
+  /** Translates a request without some losses; default without what the model's upstream is known to refuse. */
+  const translated = (request: ChatCompletionRequest, losses = refusals.of(request.model)): UpstreamRequest => {
+    if (losses.length === 0) return chat.request(request)
+    const { request: left, notes } = withoutLosses(request, losses)
+    const made = chat.request(left, new Set(losses))
+    return extend(made, { notes: [...notes, ...made.notes] })
+  }
   const toOutgoing = (request: ChatCompletionRequest): Repeatable =>
-    refusals.outgoing(request, (losses) => {
-      if (losses.length === 0) return chat.request(request)
-      const { request: left, notes } = withoutLosses(request, losses)
-      const made = chat.request(left, new Set(losses))
-      return extend(made, { notes: [...notes, ...made.notes] })
-    })
+    refusals.outgoing(request, (losses) => translated(request, losses))
 
   /** The translations of requests that were prepared for several calls. */
   const prepared = new WeakMap<ChatCompletionRequest, Outgoing>()
@@ -139,15 +140,13 @@ export function createProvider(options: ProviderOptions): ChatProvider {
   const prepare = async (given: ChatCompletionRequest, call: UpstreamCall): Promise<ChatCompletionRequest> => {
     const request = chat.prepare ? await chat.prepare(given, call) : given
     const outgoing = toOutgoing(withoutNulls(request))
-    const written = ({ body, ...made }: UpstreamRequest | Repeatable): Outgoing =>
-      extend(made, { body: JSON.stringify(body) })
     const again = (answer: string): Retry | undefined => {
       const retry = outgoing.again(answer)
       // For the calls that follow the first eight.
-      if (retry) prepared.set(request, written(retry.request))
+      if (retry) prepared.set(request, retry.request)
       return retry
     }
-    prepared.set(request, extend(written(outgoing), { again }))
+    prepared.set(request, extend(outgoing, { again }))
     return request
   }
 
@@ -165,9 +164,9 @@ export function createProvider(options: ProviderOptions): ChatProvider {
   }
 
   const complete = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion> => {
-    const translated = translate(request, call)
+    const outgoing = translate(request, call)
     // Only awaited if it is a promise, because each `await` defers the request by a microtask.
-    const response = await send(upstream, translated instanceof Promise ? await translated : translated, call)
+    const response = await send(upstream, outgoing instanceof Promise ? await outgoing : outgoing, call)
     const text = await wholeText(upstream, response, call)
     if (EVENTS.test(text)) return readEvents(text, request)
     return readJson(upstream, text, chat.usage, (body) => chat.response(body, request))
@@ -213,8 +212,8 @@ export function createProvider(options: ProviderOptions): ChatProvider {
     chat: {
       oneChoice: chat.oneChoice,
       ...(chat.oneChoice && { prepare }),
-      preview: (request) => toOutgoing(withoutNulls(request)).notes,
-      maxOutput: (request) => toOutgoing(withoutNulls(request)).maxOutput,
+      preview: (request) => translated(withoutNulls(request)).notes,
+      maxOutput: (request) => translated(withoutNulls(request)).maxOutput,
       complete,
       stream,
     },

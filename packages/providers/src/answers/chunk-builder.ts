@@ -159,7 +159,6 @@ export function chunkBuilder(provider: string): ChunkBuilder {
   /** Completes the first delta of a choice with `role` and `content`. */
   const first = (index: number, delta: ChatDelta): ChatDelta => {
     choices.set(index, { tools: [], called: false })
-    kept += ENTRY
     const whole: ChatDelta = { role: 'assistant', content: null, ...delta }
     whole.role = 'assistant'
     whole.content ??= whole.tool_calls ? null : ''

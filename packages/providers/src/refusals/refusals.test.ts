@@ -117,6 +117,16 @@ describe.each<[Family, string, (body: Body) => boolean]>([
   })
 })
 
+it('threat 49: a request is kept as the text that is sent, and not as objects', () => {
+  const made: object[] = []
+  const { body, again } = new Refusals().outgoing({ model: 'm' }, (losses) => {
+    made.push({ losses })
+    return { path: '', notes: [], body: made.at(-1)! }
+  })
+  expect(body).toBe('{"losses":[]}')
+  expect(again('{"error":{"message":"Unsupported parameter: \'seed\'"}}')?.request.body).toBe('{"losses":["seed"]}')
+})
+
 describe('what is learnt', () => {
   const refuse = (memory: Refusals, model: string, field: string) => {
     const request = { model, [field]: 1 }

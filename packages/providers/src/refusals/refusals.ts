@@ -11,21 +11,33 @@ const PER_MODEL = 30
 /** Longest id of a model that is remembered. */
 const MODEL_LENGTH = 200
 
+/** A request as it is sent. Its body is text: objects of the same JSON take many times as much, for as long as the upstream takes. */
+export interface Written extends Omit<UpstreamRequest, 'body'> {
+  body: string
+}
+
 /** What is sent in place of a request that was refused. */
 export interface Retry {
-  request: UpstreamRequest
+  request: Written
   /** Called where it was accepted: only what helped is learnt. */
   learn(): void
 }
 
 /** A request that may be sent once more. */
-export interface Repeatable extends Omit<UpstreamRequest, 'body'> {
-  body: object | undefined
+export interface Repeatable extends Written {
   /** What to send in place of it; undefined where what is refused cannot be left out. @param answer the body of a 400 or 422 */
   again(answer: string): Retry | undefined
 }
 
 const nothing: readonly Loss[] = []
+
+const written = ({ path, body, notes, maxOutput, headers }: UpstreamRequest): Written => ({
+  path,
+  body: JSON.stringify(body),
+  notes,
+  maxOutput,
+  headers,
+})
 
 /** What a provider's upstream refuses, by model: learnt from its refusals, in memory (docs/decisions/044). */
 export class Refusals {
@@ -53,8 +65,7 @@ export class Refusals {
   outgoing(request: { model: string }, make: (losses: readonly Loss[]) => UpstreamRequest): Repeatable {
     const { model } = request
     const known = this.of(model)
-    const first = make(known)
-    const { path, body, notes, maxOutput, headers } = first
+    const { path, body, notes, maxOutput, headers } = written(make(known))
     return {
       path,
       body,
@@ -64,9 +75,9 @@ export class Refusals {
       again: (answer) => {
         const found = lossesBy(answer, request)?.filter((loss) => !known.includes(loss))
         if (!found?.length) return undefined
-        const next = make([...known.filter((loss) => !found.includes(otherLimit[loss] ?? '')), ...found])
+        const next = written(make([...known.filter((loss) => !found.includes(otherLimit[loss] ?? '')), ...found]))
         // The same once more would only be refused once more.
-        if (JSON.stringify(next.body) === JSON.stringify(first.body)) return undefined
+        if (next.body === body) return undefined
         return { request: next, learn: () => this.#learn(model, found) }
       },
     }

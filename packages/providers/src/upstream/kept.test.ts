@@ -12,7 +12,7 @@ const messages = [{ role: 'user' as const, content: 'Hi' }]
 const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`
 const x = 'x'.repeat(1_000)
 
-const choice = (delta: object, index = 0) => event({ id: 'c', model: 'm', choices: [{ index, delta }] })
+const choice = (delta: object) => event({ id: 'c', model: 'm', choices: [{ index: 0, delta }] })
 const called = (call: object) => choice({ tool_calls: [{ index: 0, ...call }] })
 const delta = (value: object) => event({ type: 'content_block_delta', index: 0, delta: value })
 const part = (functionCall: object) => event({ candidates: [{ content: { parts: [{ functionCall }] } }] })
@@ -33,7 +33,6 @@ const streams: [
   ],
   ['arguments before the name', 'openai', '', () => called({ function: { arguments: x } })],
   ['calls', 'openai', '', (i) => called({ index: i, id: `c${i}`, function: { name: 'f', arguments: '' } })],
-  ['choices', 'openai', '', (i) => choice({ content: 'x' }, i)],
   [
     'thoughts',
     'anthropic',
