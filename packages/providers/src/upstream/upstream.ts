@@ -253,7 +253,7 @@ export function readJson<T>(
  * @throws UpstreamError
  * @example const completion = await callJson(upstream, outgoing, call, usageOf, toCompletion)
  */
-export async function callJson<T>(
+export function callJson<T>(
   upstream: Upstream,
   request: Outgoing | Promise<Outgoing>,
   call: UpstreamCall,
@@ -262,8 +262,9 @@ export async function callJson<T>(
   headers?: Record<string, string>,
   values?: number,
 ): Promise<T> {
-  // Only awaited if it is a promise, because each `await` defers the request by a microtask.
-  const translated = request instanceof Promise ? await request : request
-  const text = await wholeText(upstream, await send(upstream, translated, call, headers), call)
-  return readJson(upstream, text, usageOf, read, values)
+  const sendOne = (one: Outgoing): Promise<TransportResponse> => send(upstream, one, call, headers)
+  // Without `await`, which would keep the request, and with it a recording or picture, until the answer has come.
+  return (request instanceof Promise ? request.then(sendOne) : sendOne(request))
+    .then((response) => wholeText(upstream, response, call))
+    .then((text) => readJson(upstream, text, usageOf, read, values))
 }
