@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { loadConfig } from '../packages/turnpike/src/config/load.js'
 import { presets } from '@turnpike/providers/presets'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -166,7 +168,18 @@ it('each file that it shows is a configuration', async () => {
     blocksOf(page, ending).map((code, i) => [`${i}.${ending}`, code] as const),
   )
   expect(files.map(([name]) => name)).toEqual(['0.yaml', '1.yaml', '2.yaml', '0.json', '0.ts'])
-  for (const [name, code] of files) expect((await load(name, code, environment)).providers).not.toEqual([])
+  for (const [name, code] of files)
+    if (!name.endsWith('.ts')) expect((await load(name, code, environment)).providers).not.toEqual([])
+  // Code imports the built package, which takes long here.
+  const [, code] = files.at(-1)!
+  writeFileSync(join(folder, 'turnpike.config.ts'), code)
+  const read = "import { loadConfig } from 'turnpike'; console.log((await loadConfig(process.env)).providers.length)"
+  const env = { ...environment, CONFIG: join(folder, 'turnpike.config.ts') }
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', read], {
+    cwd: import.meta.dirname,
+    env,
+  })
+  expect(stdout).toBe('1\n')
 })
 
 it('the faults that it shows are those of such a file', async () => {
