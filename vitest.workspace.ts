@@ -23,7 +23,7 @@ const long = [
   'platform/{bodies,browser-page,data-space,erasure,file-kill,large-lists,limits-processes,long-texts,processes}.test.ts',
   'platform/{project-races,running-replies,sign-in-floods,sign-in-processes,stored-scripts,unread-answers}.test.ts',
   '{clients/agent-day,images/images,limits/deployments,limits/processes,openapi/snippets,router/sticky}.test.ts',
-  '{docs-agents,docs-moving,swap-storage,uploads}.test.ts',
+  '{docs-agents,docs-moving,growth,swap-storage,uploads}.test.ts',
 ]
 /** Tests across packages: `e2e` is what `npm test` runs of them; `npm run test:all` runs `long` and `long-pages`, too. */
 const across = (name: string, include: string[], exclude: string[] = []) => ({

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { documentFile } from './support/contract.js'
 import { blocksOf, readPage } from './support/page.js'
+import { needs, testAll } from './support/needs.js'
 import { typeCheck } from './support/type-check.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -141,7 +142,7 @@ it('the examples for Express and Hono have the same gateway and platform', () =>
     expect(readPage(`examples/embed-hono/${file}`)).toBe(readPage(`examples/embed-express/${file}`))
 })
 
-it('the TypeScript examples type-check', () => {
+it('the TypeScript examples type-check', needs(testAll), () => {
   // That of openapi.md has types that are generated.
   const examples = blocks
     .filter(({ page, language, code }) => language === 'ts' && page !== 'docs/openapi.md' && !programs.includes(code))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript-5'
 import { describe, expect, it } from 'vitest'
+import { needs, testAll } from '../support/needs.js'
 import { published } from '../support/pack.js'
 import { typeCheck } from '../support/type-check.js'
 import { exampleProgram } from './example-program.js'
@@ -118,7 +119,7 @@ describe.each(surfaces)('package $name', ({ name, surface }) => {
   })
 })
 
-it('has examples that type-check', () => {
+it('has examples that type-check', needs(testAll), () => {
   const modules = surfaces.flatMap(({ surface }) => surface)
   const programs = modules.flatMap(({ module, exports }) =>
     exports.flatMap(({ name, examples, isType }) =>

@@ -1,13 +1,13 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
-import { expectLinear } from '../../../test/support/linear.js'
-import type { ChatAdapter } from './adapter.js'
-import { anthropicChat } from './anthropic/index.js'
-import { isOfCaller } from './refusals/callers-words.js'
-import { googleChat } from './google/index.js'
-import { openaiChat } from './openai/chat.js'
-import { toSubtitles } from './openai/subtitles.js'
-import { anthropicRefusal } from './testing/anthropic-rules.js'
+import { expectLinear } from './support/linear.js'
+import type { ChatAdapter } from '../packages/providers/src/adapter.js'
+import { anthropicChat } from '../packages/providers/src/anthropic/index.js'
+import { isOfCaller } from '../packages/providers/src/refusals/callers-words.js'
+import { googleChat } from '../packages/providers/src/google/index.js'
+import { openaiChat } from '../packages/providers/src/openai/chat.js'
+import { toSubtitles } from '../packages/providers/src/openai/subtitles.js'
+import { anthropicRefusal } from '../packages/providers/src/testing/anthropic-rules.js'
 
 const families: Record<string, [model: string, adapter: ChatAdapter]> = {
   openai: ['gpt-4o', openaiChat('openai')],
