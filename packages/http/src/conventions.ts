@@ -21,6 +21,9 @@ export const BODY_COST = 16 * 1024
 export const BODY_COPIES = 3
 export const VALUE_COST = 32
 
+/** Fields of the object that is a JSON body: what is done to a request copies it several times. */
+export const BODY_FIELDS = 1_000
+
 /** The part of what callers share that is served first come, first served; the rest is for those below their fair share. */
 export const COMMON_PART = 0.8
 

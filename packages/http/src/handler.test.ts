@@ -142,6 +142,15 @@ describe('the input of an operation', () => {
     expect(await status('{"a":1}')).toBe(400)
   })
 
+  it('threat 51: has 1,000 fields of its own at most', async () => {
+    const { send } = setUp(() => null, { body: v.unknown() })
+    const fields = (n: number) => JSON.stringify(Object.fromEntries(Array.from({ length: n }, (_, i) => [`f${i}`, i])))
+    const status = async (body: string) => (await send('POST', '/things', { body, headers: json })).status
+    expect(await status(fields(1_000))).toBe(201)
+    expect(await status(fields(1_001))).toBe(400)
+    expect(await status(`{"metadata":${fields(1_001)}}`)).toBe(201)
+  })
+
   it('is not read for an operation without a body', async () => {
     const { send } = setUp(() => null)
     expect((await send('POST', '/things', { body: 'no JSON', headers: { 'content-type': 'text/plain' } })).status).toBe(

@@ -1,14 +1,15 @@
 import { ApiError, StorageError } from '@turnpike/core'
-import { addressOf, jsonCount, scrubPath, uuidv7 } from '@turnpike/core/helpers'
+import { addressOf, isObject, jsonCount, scrubPath, uuidv7 } from '@turnpike/core/helpers'
 import { JSON_DEPTH, STORAGE_RETRY_AFTER_S } from '@turnpike/core/internal'
 import type { BodyMemory } from './body/body-memory.js'
 import { bodyMemory } from './body/body-memory.js'
-import { parseJson, requireJson } from './body/body.js'
+import { invalidJson, parseJson, requireJson } from './body/body.js'
 import type { Content } from './answers/content.js'
 import { contentReply, hasTag } from './answers/content.js'
 import {
   ANSWER_HEADERS,
   BODY_COPIES,
+  BODY_FIELDS,
   BODY_LIMIT,
   CLIENT_LEFT,
   FILE_MEMORY,
@@ -209,6 +210,8 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   const readJson = (bytes: Uint8Array, stay: Stay): unknown => {
     const count = jsonCount(undefined, jsonFields)
     const body = parseJson(bytes, jsonDepth, count)
+    if (isObject(body) && Object.keys(body).length > BODY_FIELDS)
+      throw invalidJson(`The request body has more than ${BODY_FIELDS} fields of its own`)
     const cost = BODY_COPIES * bytes.length + VALUE_COST * count.values
     if (cost > LARGE_ANSWER) stay.hold(cost)
     return body

@@ -51,6 +51,8 @@ describe('the longest that a recording may last', () => {
     ['WAV of strange bits', [wav({ bits: 65_528 })], 1_000_000 / 40],
     ['WAV of too many channels', [wav({ channels: 255 })], 1_000_000 / 40],
     ['WAV of too many samples', [wav({ rate: 4_294_967_295 })], 1_000_000 / 40],
+    ['WAV of more bytes a second than there are', [wav({ channels: 32, rate: 768_000, bits: 64 })], 1_000_000 / 40],
+    ['RIFF that is no WAV', [wav().fill(0x41, 8, 12)], 1_000_000 / 40],
     ['WAV of rate 0', [wav({ rate: 0 })], 1_000_000 / 40],
     ['a head that is cut', [wav().subarray(0, 30)], 1_000_000 / 40],
     ['chunks without end', [wav({ before: 5_000 })], 1_000_000 / 40],

@@ -27,6 +27,9 @@ const textAt = (bytes: DataView, at: number): string =>
 const PCM = [1, 3]
 const EXTENSIBLE = 0xfffe
 
+/** The most bytes of a second that recordings have: 192 kHz, eight channels, 32 bits. More would only make them look short. */
+const MOST_WAV_RATE = 192_000 * 8 * 4
+
 /** Bytes of a second by the format chunk of a WAV file; undefined where it is not PCM, or of no rate that there is. */
 function rateOf(chunk: DataView): number | undefined {
   if (chunk.byteLength < 24) return undefined
@@ -34,13 +37,13 @@ function rateOf(chunk: DataView): number | undefined {
   const format = given === EXTENSIBLE && chunk.byteLength >= 34 ? chunk.getUint16(32, true) : given
   const samples = chunk.getUint32(12, true)
   const isPcm = PCM.includes(format) && [8, 16, 24, 32, 64].includes(bits)
-  return isPcm && channels > 0 && channels <= 32 && samples > 0 && samples <= 768_000
-    ? (channels * samples * bits) / 8
-    : undefined
+  const rate = (channels * samples * bits) / 8
+  return isPcm && rate > 0 && rate <= MOST_WAV_RATE ? rate : undefined
 }
 
 /** Likewise by the head of the file, of which decoders take the first format. */
 function wavRate(head: DataView): number | undefined {
+  if (textAt(head, 8) !== 'WAVE') return undefined
   for (let at = 12; textAt(head, at) !== '' && at + 8 <= head.byteLength;) {
     if (textAt(head, at) === 'fmt ')
       return rateOf(new DataView(head.buffer, head.byteOffset + at, head.byteLength - at))
