@@ -49,7 +49,7 @@ const DAY_MS = 86_400_000
 
 /** What can be done with files, without HTTP. Those of users are of the user whose id is given. */
 export function fileOperations(
-  { kv, dataBytes, now }: Parts,
+  { kv, kvOf, dataBytes, now }: Parts,
   { limits }: BalanceOperations,
   { blobs, check, maxBytes = FILE_LIMIT, trashDays = TRASH_DAYS }: FilesOptions,
 ) {
@@ -155,7 +155,7 @@ export function fileOperations(
     /** @throws ApiError 404, also for somebody else's */
     get: async (userId: string, id: string) => (await ownFile(kv, userId, id)).value,
     /** The files of a user, or those in the trash; newest first. */
-    list: (userId: string, page?: Paging & { trashed?: boolean }) => listFiles(kv, userId, page),
+    list: (userId: string, page?: Paging & { trashed?: boolean }) => listFiles(kvOf(userId), userId, page),
     /** Changes the given fields. A file that becomes private ends its signed URLs: from before it was public. @throws ApiError 404 */
     update: (userId: string, id: string, fields: Partial<FileFields>) =>
       change(userId, id, (file) => {
