@@ -29,6 +29,12 @@ export const COMMON_PART = 0.8
 /** The part of them from which on only users below their fair share are served, whatever keys they have. */
 export const KEYS_PART = 0.9
 
+/**
+ * Fields of a JSON body of whoever has no key but is signed in: two thousand messages with calls. Fields cost far more than their bytes, and anybody
+ * may have an account.
+ */
+export const SIGNED_IN_FIELDS = 25_000
+
 /** Seconds for Retry-After where a key has as many requests at a time as it may. */
 export const KEY_RETRY_AFTER_S = 1
 

@@ -19,7 +19,14 @@ import { admission } from './limits/admission.js'
 import type { AuthenticateAdmin, Caller, CountCalls } from './caller.js'
 import { callCounter, callerOf, giverBack, hasUser, signedInBy } from './caller.js'
 import type { EMBEDDING } from './conventions.js'
-import { ABANDONED_MS, BETWEEN_EVENTS_MS, DRAIN_MS, FIRST_EVENT_MS, WHOLE_ANSWER_MS } from './conventions.js'
+import {
+  ABANDONED_MS,
+  BETWEEN_EVENTS_MS,
+  DRAIN_MS,
+  FIRST_EVENT_MS,
+  SIGNED_IN_FIELDS,
+  WHOLE_ANSWER_MS,
+} from './conventions.js'
 import { describeError } from './upstream/describe-error.js'
 import type { GuardOptions } from './guards/guards.js'
 import { checkGuards } from './guards/guards.js'
@@ -272,6 +279,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         ...handling,
         routes: routes.filter(({ operation }) => operation.access === 'key'),
         cors,
+        jsonFields: SIGNED_IN_FIELDS,
         authenticate: signedInBy(identity, { kv, now, count, ...sameOrigin }),
       })
       return { handle, refuse, ...shells(handle, options) }

@@ -167,6 +167,17 @@ describe('a whole answer', () => {
     await expect(setUp({ body }).complete()).rejects.toMatchObject(failure({ kind, accepted: true }))
   })
 
+  it.each(['null', '7', '["m"]'])('with a usage is charged, whatever its model is: %s', async (model) => {
+    const body = [`{"model":${model},"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":1,"total_tokens":6}}`]
+    await expect(setUp({ body }).complete()).rejects.toMatchObject(
+      failure({
+        kind: 'malformed',
+        accepted: true,
+        usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
+      }),
+    )
+  })
+
   it('with status 200 and an error has the status of the error', async () => {
     const body = ['{"error":{"message":"Slow down","code":429}}']
     await expect(setUp({ body }).complete()).rejects.toMatchObject({

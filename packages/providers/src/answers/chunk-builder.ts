@@ -105,10 +105,10 @@ export interface ChunkBuilder {
   usage(): Usage | undefined
   /** Sets the head. Only the first call has an effect. */
   begin(head: Partial<ChunkHead>): void
-  /** Adds a choice of the upstream without function calls and finish reason. The builder takes ownership, and normalizes its role and texts that are none. */
-  relay(choice: ChunkChoice): void
-  /** Adds a delta; `extra` are further fields of the choice, such as logprobs. */
-  delta(choice: number, delta: ChatDelta, extra?: object): void
+  /** Adds a choice of the upstream without function calls and finish reason. The builder takes ownership, and normalizes its role and texts that are none. @returns whether there is something in it */
+  relay(choice: ChunkChoice): boolean
+  /** Adds a delta; `extra` are further fields of the choice, such as logprobs. @returns whether there is something in it */
+  delta(choice: number, delta: ChatDelta, extra?: object): boolean
   /** Begins a tool call; `extra` are further fields of its first entry. @returns its index */
   tool(choice: number, call: { id?: string | undefined; name: string; extra?: object }): number
   /** Begins a call of a custom tool as its upstream has it, but for the index; `extra` are further fields of the choice. @returns its index */
@@ -171,15 +171,16 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     if (!choices.has(index)) choice.delta = first(index, delta)
     else {
       if (delta.role !== undefined) delete delta.role
-      if (isEmpty(delta)) return
+      if (isEmpty(delta)) return false
     }
     if (delta.tool_calls) choices.get(index)!.called = true
     added.push(choice)
+    return true
   }
 
   const addDelta: ChunkBuilder['delta'] = (index, delta, extra) => {
     // A spread inside a literal costs more than the rest of a chunk (docs/decisions/008), and few choices have `extra`.
-    relay(extra ? { index, delta, ...extra, finish_reason: null } : { index, delta, finish_reason: null })
+    return relay(extra ? { index, delta, ...extra, finish_reason: null } : { index, delta, finish_reason: null })
   }
 
   const addArguments: ChunkBuilder['toolArguments'] = (index, tool, given) => {

@@ -12,19 +12,25 @@ import { extend } from '@turnpike/core/helpers'
 
 type Loose = Record<string, unknown>
 
-/** Appends texts and lists, merges objects, such as those of log probabilities, and replaces anything else. */
-function append(whole: Loose, more: object): void {
+/**
+ * Appends texts and lists, merges objects, such as those of log probabilities, and replaces anything else.
+ * @param whole whose lists and objects are its own, and never those of `more`
+ */
+function append(whole: Loose, more: object): Loose {
   for (const [field, value] of Object.entries(more)) {
     // It would be the prototype of all objects.
     if (field === '__proto__') continue
     const before = whole[field]
     if (typeof before === 'string' && typeof value === 'string') whole[field] = before + value
-    // One at a time: as arguments, a long list would overflow the stack.
-    else if (Array.isArray(before) && Array.isArray(value)) for (const one of value) before.push(one)
-    else if (isMerged(before) && isMerged(value)) append(before, value)
+    else if (Array.isArray(value)) {
+      const list: unknown[] = (whole[field] = Array.isArray(before) ? before : [])
+      // One at a time: as arguments, a long list would overflow the stack.
+      for (const one of value) list.push(one)
+    } else if (isMerged(value)) whole[field] = append(isMerged(before) ? before : {}, value)
     else if (value !== null && value !== undefined) whole[field] = value
     else whole[field] ??= value
   }
+  return whole
 }
 
 const isMerged = (value: unknown): value is Loose =>
@@ -34,7 +40,7 @@ const isMerged = (value: unknown): value is Loose =>
 function addCall(calls: Map<number, Loose>, { index, ...entry }: ToolCallDelta): void {
   const call = calls.get(index)
   if (call) append(call, entry)
-  else calls.set(index, entry)
+  else calls.set(index, append({}, entry))
 }
 
 /** Joins the choices of a stream, as a decoder gives them, to a whole answer. */

@@ -56,8 +56,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     builder.report(toUsage(usage))
   }
 
-  const say = (content: string): void => builder.delta(0, { content })
-  const think = (reasoning_content: string): void => builder.delta(0, { reasoning_content } as ChatDelta)
+  const say = (content: string): void => void builder.delta(0, { content })
+  const think = (reasoning_content: string): void => void builder.delta(0, { reasoning_content } as ChatDelta)
   const thoughts = thoughtCarrier()
   /** Sends the thoughts so far. They wait for the block that follows, because one that precedes a tool call is sent back before it. */
   const carry = (call?: string): void => {

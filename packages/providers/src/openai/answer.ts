@@ -1,6 +1,7 @@
 import type { Usage } from '@turnpike/core'
 import { extend, isObject } from '@turnpike/core/helpers'
 import { count } from '../answers/count.js'
+import { textOf } from '../upstream/json.js'
 
 /**
  * A choice in the form that was asked for, `message` for a whole answer and `delta` for a chunk: some servers give the other one, or the `text`
@@ -135,5 +136,5 @@ export function toUsage(value: unknown, timings?: unknown, model = ''): Usage | 
 export function reportOf(body: Loose): Usage | undefined {
   const { usage, x_groq, timings, choices } = body
   const told = usage ?? (x_groq as Loose | undefined)?.['usage'] ?? (choices as Loose[] | undefined)?.[0]?.['usage']
-  return told || timings ? toUsage(told, timings, body['model'] as string | undefined) : undefined
+  return told || timings ? toUsage(told, timings, textOf(body['model'])) : undefined
 }

@@ -31,6 +31,22 @@ describe('a stream of OpenAI', () => {
     ])
   })
 
+  it('has each further field of a choice that says something and ends once', async () => {
+    const logprobs = { content: [{ token: 'Hi', logprob: -0.1 }] }
+    const extra = { logprobs, token_ids: [1, 2], stop_reason: 'x', other: null }
+    const last = { ...finish(), choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop', ...extra }] }
+    const { batches } = await run([chunk({ content: 'a' })], [last as never])
+    const [, said, ended] = batches.flat().flatMap(({ choices }) => choices)
+    expect([said, ended]).toEqual([
+      { index: 0, delta: { content: 'Hi' }, finish_reason: null, logprobs, token_ids: [1, 2], other: null },
+      { index: 0, delta: {}, finish_reason: 'stop', stop_reason: 'x', other: null },
+    ])
+    // Where nothing is said, all of them are with the end.
+    const empty = { ...finish(), choices: [{ index: 0, delta: {}, finish_reason: 'stop', ...extra }] }
+    const alone = await run([chunk({ content: 'a' })], [empty as never])
+    expect(alone.batches.flat().at(-1)!.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'stop', ...extra }])
+  })
+
   it('threat 114: has no choice of an enormous index', async () => {
     const { batches } = await run([
       { ...finish(), choices: [{ index: 4_294_967_290, delta: {}, finish_reason: 'stop' }] },

@@ -113,6 +113,12 @@ function hasContent(delta: Record<string, unknown>): boolean {
   return false
 }
 
+const isJoined = (value: unknown): boolean => typeof value === 'object'
+
+/** The fields of a choice whose values are wanted, and those without any. */
+const partOf = (extra: object, isWanted: (value: unknown) => boolean): object =>
+  Object.fromEntries(Object.entries(extra).filter(([, value]) => value === null || isWanted(value)))
+
 /** Decodes and normalizes an OpenAI stream. Obfuscation padding and Azure's empty first chunk are removed. */
 export function streamDecoder(provider: string, model: string, tagged: ChatOptions['thinkTags'] = false): ChatDecoder {
   const builder = chunkBuilder(provider)
@@ -152,15 +158,22 @@ export function streamDecoder(provider: string, model: string, tagged: ChatOptio
     }
     const calls = entries?.length ? entries : legacy ? [{ index: 0, function: legacy }] : []
     const end = error ? choiceError(provider, error) : finish_reason && toFinishReason(provider, finish_reason)
+    // Each field once: a client puts lists and objects together from all chunks, such as log probabilities.
+    let beside: object = end ? partOf(extra, isJoined) : extra
+    let isTold = false
     if (hasContent(delta) || (calls.length === 0 && typeof end !== 'object'))
-      builder.delta(index, delta as ChatDelta, extra)
+      isTold = builder.delta(index, delta as ChatDelta, beside)
     for (const entry of calls) {
       let tracker = trackers.get(index)
       if (!tracker) trackers.set(index, (tracker = toolTracker(index, builder)))
-      if (entry.custom) tracker.custom(entry, extra)
-      else tracker.track(entry)
+      if (!entry.custom) tracker.track(entry)
+      else {
+        if (isTold) beside = {}
+        tracker.custom(entry, beside)
+        isTold = true
+      }
     }
-    if (end) builder.finish(index, end, extra)
+    if (end) builder.finish(index, end, isTold ? partOf(extra, (value) => !isJoined(value)) : extra)
   }
 
   const onEvent = (data: string): void => {

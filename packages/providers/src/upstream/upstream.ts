@@ -237,8 +237,16 @@ export function readJson<T>(
   if (tooMuch) throw unreported(tooLarge(id, `The answer ${tooMuch}`))
   const value = parseAnswer(text)
   if (typeof value !== 'object' || value === null) throw malformed(id, 'The answer is not JSON')
+  /** Of an answer that cannot be read, the usage may be what cannot. */
+  const usage = (): Usage | undefined => {
+    try {
+      return usageOf(value)
+    } catch {
+      return undefined
+    }
+  }
   const fail = (error: unknown): never => {
-    throw billed(UpstreamError.is(error) ? error : malformed(id, 'The answer is invalid', error), usageOf(value))
+    throw billed(UpstreamError.is(error) ? error : malformed(id, 'The answer is invalid', error), usage())
   }
   try {
     const made = read(value)
