@@ -292,6 +292,17 @@ describe('limits', () => {
     expect(await handle(localExchange({ method: 'GET', path: '/v1/models' }))).toMatchObject({ status: 429 })
   })
 
+  it('threat 40: of fields of a body are lower than those of keys', async () => {
+    const { ask, chat } = await setUp()
+    const fields = { metadata: Object.fromEntries(Array.from({ length: 25_000 }, (_, i) => [`f${i}`, 'x'])) }
+    const reply = await ask(fields)
+    expect([reply.status, parsed(reply)]).toMatchObject([
+      400,
+      { error: { message: 'The request body has more than 25000 fields' } },
+    ])
+    expect((await chat(fields)).status).toBe(200)
+  })
+
   it('of keys do not apply', async () => {
     const consume = vi.fn(() => Promise.resolve({ ok: false, retryAfter: 1 }))
     const { ask } = await setUp({ rateLimiter: { consume, adjust: () => undefined } })
