@@ -40,7 +40,14 @@ const chat = (body: object, headers: Record<string, string> = {}) =>
 const requests = (at: FamiliesStack = stack) => names.flatMap((name) => at.upstreams[name].requests)
 
 describe(`threat 2: a base URL or key of the caller's choice, on ${runtime}`, () => {
-  const place = { api_base: '', base_url: '', extra_query: {}, custom_llm_provider: 'openai', api_version: '1' }
+  const place = {
+    api_base: '',
+    base_url: '',
+    extra_query: {},
+    custom_llm_provider: 'openai',
+    api_version: '1',
+    Extra_Body: {},
+  }
   /** Fields and headers that name another upstream, and a key for it. */
   const attack = (url: string) => {
     const fields = { ...place, api_base: url, base_url: url, api_key: 'sk-caller' }
@@ -67,9 +74,8 @@ describe(`threat 2: a base URL or key of the caller's choice, on ${runtime}`, ()
     expect(JSON.stringify([sent.headers, sent.body])).not.toMatch(
       new RegExp(`caller|api_|base_url|extra_|${new URL(elsewhere.url).host}`),
     )
-    expect(answered.get('x-gateway-warnings')).toBe(
-      'dropped=' + (name === 'openai' ? Object.keys(body).toSorted() : Object.keys(body)).join(','),
-    )
+    const [action, dropped = ''] = answered.get('x-gateway-warnings')!.split('=')
+    expect([action, dropped.split(',').toSorted()]).toEqual(['dropped', Object.keys(body).toSorted()])
   })
 
   it.each(endpoints)('nor does it for %s', async (endpoint) => {

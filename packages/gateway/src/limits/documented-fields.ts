@@ -1,5 +1,6 @@
 import type { Note } from '@turnpike/core'
 import { isObject } from '@turnpike/core/helpers'
+import { invalid } from '@turnpike/core/internal'
 import { isLimited } from './budgets.js'
 import type { Caller, UserCaller } from '../caller.js'
 import type { UpstreamOptions } from '../upstream/upstream-request.js'
@@ -185,6 +186,41 @@ export const transcriptionFields: Fields = {
   'timestamp_granularities[]': plain,
 }
 
+/** A name without its case, as servers in Go compare names: `ſ` is an `s` to them, and the Kelvin sign a `k`. */
+const folded = (name: string): string => name.toUpperCase().toLowerCase()
+
+/** The fields by their names without case. */
+const spellings = new WeakMap<object, Map<string, string>>()
+
+/** A field that a name only differs from by its case; undefined where there is none. */
+function otherSpelling(name: string, fields: Fields & object): string | undefined {
+  let known = spellings.get(fields)
+  if (!known) spellings.set(fields, (known = new Map(Object.keys(fields).map((field) => [folded(field), field]))))
+  return known.get(folded(name))
+}
+
+/**
+ * Refuses names that only differ from a field by their case, at any depth: some servers take them for that field, which guards, limits and prices
+ * would not have seen.
+ * @throws ApiError 400
+ */
+function checkSpelling(value: unknown, fields: Fields, path: string, extra: string[]): void {
+  if (typeof fields !== 'object' || typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const item of value) checkSpelling(item, fields, path, extra)
+    return
+  }
+  for (const name in value) {
+    const inner = (value as Record<string, unknown>)[name]
+    const place = path === '' ? name : `${path}.${name}`
+    if (Object.hasOwn(fields, name)) checkSpelling(inner, fields[name]!, place, extra)
+    else {
+      const field = extra.includes(place) ? undefined : otherSpelling(name, fields)
+      if (field) throw invalid(`There is no field ${place}: its name is ${field}`, { field: place })
+    }
+  }
+}
+
 const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null
 
 /** Removes from a value what is not documented. @returns the value itself where nothing is; undefined where nothing of it is left */
@@ -214,6 +250,7 @@ function kept(value: unknown, fields: Fields, path: string, drop: (path: string)
  * The request of a caller: as it is for one without limits, and for others without the fields that neither our schemas nor the provider's
  * reference have, at any depth. Where the upstream passes requests on to others, such fields choose another model, account or address, or
  * cost extra.
+ * @throws ApiError 400 for another spelling of a field
  * @param notes receives a note for each field that is dropped, by its path without indexes: `messages.content.cost`
  */
 export function permitted<T extends object>(
@@ -223,6 +260,7 @@ export function permitted<T extends object>(
   fields: Fields,
   notes: Note[],
 ): T {
+  checkSpelling(request, fields, '', extraFields)
   if (!isLimited(caller as UserCaller, balancePolicy)) return request
   const dropped = new Set<string>()
   const left = kept(request, fields, '', (path) => void dropped.add(path), extraFields)

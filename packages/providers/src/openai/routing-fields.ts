@@ -1,6 +1,9 @@
 import type { Note } from '@turnpike/core'
 import type { Upstream } from '../upstream/upstream.js'
 
+/** Whether a name may have another spelling in lower case. */
+const mayDiffer = /[^a-z\d_]/
+
 /** Fields by which some compatible servers, such as proxies, let a caller decide where they send a request and with which credential. */
 const routingFields = [
   'api_base',
@@ -19,9 +22,12 @@ const routingFields = [
  */
 export function route(body: Record<string, unknown>, notes: Note[], upstream?: Upstream): void {
   if (upstream?.nameOf) body['model'] = upstream.nameOf(body['model'] as string)
-  for (const field of routingFields)
-    if (body[field] !== undefined) {
-      body[field] = undefined
-      notes.push({ field, action: 'dropped' })
-    }
+  const drop = (field: string): void => {
+    body[field] = undefined
+    notes.push({ field, action: 'dropped' })
+  }
+  for (const field of routingFields) if (body[field] !== undefined) drop(field)
+  // Servers in Go do not tell upper from lower case, nor `ſ` from `s`.
+  for (const field in body)
+    if (mayDiffer.test(field) && routingFields.includes(field.toUpperCase().toLowerCase())) drop(field)
 }
