@@ -37,7 +37,7 @@ const kinds: [name: string, prepare: (world: World, as: SignedIn) => Promise<() 
       const { id } = await newProject(world, as)
       let length = 0
       return () => {
-        const body = { description: 'x'.repeat((length += 5_000)) }
+        const body = { description: 'x'.repeat((length += 430)) }
         return world.ask('PATCH', `/api/projects/${id}`, { as, body })
       }
     },
