@@ -186,6 +186,8 @@ export const transcriptionFields: Fields = {
   'timestamp_granularities[]': plain,
 }
 
+const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null
+
 /** A name without its case, as servers in Go compare names: `ſ` is an `s` to them, and the Kelvin sign a `k`. */
 const folded = (name: string): string => name.toUpperCase().toLowerCase()
 
@@ -212,16 +214,17 @@ function checkSpelling(value: unknown, fields: Fields, path: string, extra: stri
   }
   for (const name in value) {
     const inner = (value as Record<string, unknown>)[name]
+    const isKnown = Object.hasOwn(fields, name)
+    // Nearly all are such fields, and need no path.
+    if (isKnown && isScalar(inner)) continue
     const place = path === '' ? name : `${path}.${name}`
-    if (Object.hasOwn(fields, name)) checkSpelling(inner, fields[name]!, place, extra)
+    if (isKnown) checkSpelling(inner, fields[name]!, place, extra)
     else {
       const field = extra.includes(place) ? undefined : otherSpelling(name, fields)
       if (field) throw invalid(`There is no field ${place}: its name is ${field}`, { field: place })
     }
   }
 }
-
-const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null
 
 /** Removes from a value what is not documented. @returns the value itself where nothing is; undefined where nothing of it is left */
 function kept(value: unknown, fields: Fields, path: string, drop: (path: string) => void, extra: string[]): unknown {

@@ -56,12 +56,8 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logged, 
   }
 
   /** Makes a change that its user makes with an entry in the audit log, if the log takes one. */
-  const acting: <T>(action: string, userId: string, act: Act, change: (by?: string) => Promise<T>) => Promise<T> = (
-    action,
-    userId,
-    { by },
-    change,
-  ) => (by === undefined ? change() : logged(action, userId, change))
+  const acting = <T>(action: string, userId: string, { by }: Act, change: (by?: string) => Promise<T>): Promise<T> =>
+    by === undefined ? change() : logged(action, userId, change)
 
   return {
     /** What users of a role may have. */
