@@ -1,5 +1,5 @@
 /** The transport for Node. It uses undici's dispatcher, because `fetch` costs several times as much CPU there. @module */
-import type { Signal } from '@turnpike/core'
+import type { Memory, Signal } from '@turnpike/core'
 import type { OnError, OnResult } from '@turnpike/core/helpers'
 import { microtask, Pieces } from '@turnpike/core/helpers'
 import type { Dispatcher } from 'undici'
@@ -45,6 +45,7 @@ class Call implements Dispatcher.DispatchHandler {
     private readonly signal: Signal,
     private readonly resolve: (response: TransportResponse) => void,
     private readonly reject: OnError,
+    private readonly memory: Memory | undefined,
   ) {
     this.#abort = () => {
       this.#fail(signal.reason)
@@ -76,7 +77,7 @@ class Call implements Dispatcher.DispatchHandler {
     )
     const response = { status, header, body }
     const encoding = header('content-encoding')
-    this.resolve(encoding === undefined ? response : decoded(response, encoding, this.signal))
+    this.resolve(encoding === undefined ? response : decoded(response, encoding, this.signal, this.memory))
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -172,7 +173,7 @@ export function undiciTransport(options: UndiciOptions = {}): Transport {
     return address
   }
 
-  return ({ url, method, headers, body, signal }) =>
+  return ({ url, method, headers, body, signal, memory }) =>
     new Promise<TransportResponse>((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason)
@@ -182,7 +183,7 @@ export function undiciTransport(options: UndiciOptions = {}): Transport {
       dispatcher.dispatch(
         // undici accepts any iterable, although its types only list Readable, and applies backpressure.
         { origin, path, method, headers, body: (body ?? null) as string | null },
-        new Call(signal, resolve, reject),
+        new Call(signal, resolve, reject, memory),
       )
     })
 }

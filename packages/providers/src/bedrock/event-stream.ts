@@ -94,7 +94,7 @@ export function frameReader() {
       size = rest.length
       return frames
     },
-    /** Whether the last frame is not complete. */
-    isCut: () => size > 0,
+    /** Bytes of a frame that is not complete. */
+    size: () => size,
   }
 }

@@ -1,7 +1,9 @@
+import type { Memory } from '@turnpike/core'
 import type { Read } from '@turnpike/core/helpers'
 import { concat, fromBase64, inTurns, Pieces, readerOf } from '@turnpike/core/helpers'
 import { parseJson } from '../upstream/json.js'
 import type { Transport, TransportResponse } from '../upstream/transport.js'
+import { UNCOUNTED } from '../upstream/transport.js'
 import type { Frame } from './event-stream.js'
 import { frameReader } from './event-stream.js'
 
@@ -30,16 +32,20 @@ function dataOf({ headers, payload }: Frame): Uint8Array | undefined {
 const BEGIN = utf8.encode('data: ')
 const END = utf8.encode('\n\n')
 
-/** A body of frames as server-sent events, one piece for each. A frame that is wrong or cut breaks it off. */
-function toEvents(body: TransportResponse['body']): Pieces<Uint8Array> {
+/**
+ * A body of frames as server-sent events, one piece for each. A frame that is wrong or cut breaks it off.
+ * @param memory what the bytes of a frame are taken from that is not complete
+ */
+function toEvents(body: TransportResponse['body'], memory: Memory | undefined): Pieces<Uint8Array> {
   const source = body[Symbol.asyncIterator]()
   const readPiece = inTurns(readerOf(source))
   const frames = frameReader()
+  let counted = UNCOUNTED
   const read: Read<Uint8Array> = (onResult, onError) =>
     readPiece((result) => {
       try {
         if (result.done) {
-          if (frames.isCut()) throw new TypeError('The answer ended within a frame')
+          if (frames.size() > 0) throw new TypeError('The answer ended within a frame')
           onResult(result)
           return
         }
@@ -47,6 +53,11 @@ function toEvents(body: TransportResponse['body']): Pieces<Uint8Array> {
           const data = dataOf(frame)
           return data ? [BEGIN, data, END] : []
         })
+        const size = frames.size()
+        if (size > counted) {
+          memory?.take(size - counted)
+          counted = size
+        }
         if (lines.length === 0) read(onResult, onError)
         else
           onResult({
@@ -78,6 +89,6 @@ export const bedrockTransport =
     return {
       status: response.status,
       header: (name) => (name === 'content-type' ? 'text/event-stream' : header(name)),
-      body: toEvents(response.body),
+      body: toEvents(response.body, request.memory),
     }
   }

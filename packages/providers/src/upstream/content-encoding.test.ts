@@ -1,3 +1,4 @@
+import type { Memory } from '@turnpike/core'
 import { Pieces } from '@turnpike/core/helpers'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -22,7 +23,7 @@ const text = 'Hello, wörld! '.repeat(500)
 const utf8 = new TextDecoder()
 
 /** An answer in these pieces, and whether it was cancelled. */
-function answerOf(encoding: string, pieces: (Uint8Array | Promise<Uint8Array> | Error)[]) {
+function answerOf(encoding: string, pieces: (Uint8Array | Promise<Uint8Array> | Error)[], memory?: Memory) {
   const state = { stopped: false, read: 0 }
   const body = new Pieces<Uint8Array>(
     (onResult, onError) => {
@@ -43,7 +44,7 @@ function answerOf(encoding: string, pieces: (Uint8Array | Promise<Uint8Array> | 
   }
   const controller = new AbortController()
   const answer = { status: 200, header: (name: string) => headers[name], body }
-  return { state, controller, response: decoded(answer, encoding, controller.signal) }
+  return { state, controller, response: decoded(answer, encoding, controller.signal, memory) }
 }
 
 async function read({ body }: TransportResponse): Promise<string> {
@@ -98,6 +99,15 @@ describe('an answer', () => {
 
   it.each(['gzip', 'deflate', 'br'])('that is not %s fails', async (encoding) => {
     await expect(read(answerOf(encoding, [Buffer.from('\x7f{"not": "encoded"}')]).response)).rejects.toThrow()
+  })
+
+  it('takes from the memory of its request what a Brotli decoder keeps, which is 16 MiB at most', async () => {
+    const megabytes = 20
+    const bytes = brotliCompressSync(Buffer.alloc(megabytes << 20), { params: { [constants.BROTLI_PARAM_LGWIN]: 24 } })
+    let taken = 0
+    const { response } = answerOf('br', [bytes], { take: (bytes) => void (taken += bytes) })
+    expect((await read(response)).length).toBe(megabytes << 20)
+    expect(taken).toBe(16 << 20)
   })
 
   it.each(['zstd', 'compress', 'gzip, zstd', '__proto__', '', 'gzip,gzip,gzip,gzip,gzip'])(

@@ -1,8 +1,7 @@
 /** Decodes content encodings of responses (RFC 9110, 8.4) on Node. @module */
-import type { Signal } from '@turnpike/core'
+import type { Memory, Signal } from '@turnpike/core'
 import { Pieces, readerOf } from '@turnpike/core/helpers'
-import type { Transform } from 'node:stream'
-import { finished, pipeline, Readable } from 'node:stream'
+import { finished, pipeline, Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflateRaw } from 'node:zlib'
 import type { TransportResponse } from './transport.js'
 import { withoutEncoding } from './transport.js'
@@ -20,14 +19,34 @@ async function* withoutZlibHeader(source: AsyncIterable<Buffer>): AsyncGenerator
   }
 }
 
+/** Most bytes of its output that a Brotli decoder keeps (RFC 7932, section 9.1). Those of the other encodings keep 32 KiB. */
+const BROTLI_WINDOW = 16 * 1024 * 1024
+
+/** Takes what a Brotli decoder keeps of its output from the memory of the request. */
+function counted(memory: Memory | undefined): Transform {
+  let left = BROTLI_WINDOW
+  return new Transform({
+    transform(piece: Buffer, _, done) {
+      const kept = Math.min(piece.length, left)
+      left -= kept
+      try {
+        if (kept > 0) memory?.take(kept)
+        done(null, piece)
+      } catch (error) {
+        done(error as Error)
+      }
+    },
+  })
+}
+
 type Step = Transform | typeof withoutZlibHeader
 
 /** The decoding steps of each encoding by its name in `content-encoding`. */
-const decoders = new Map<string, () => Step[]>([
+const decoders = new Map<string, (memory: Memory | undefined) => Step[]>([
   ['gzip', () => [createGunzip()]],
   ['x-gzip', () => [createGunzip()]],
   ['deflate', () => [withoutZlibHeader, createInflateRaw()]],
-  ['br', () => [createBrotliDecompress()]],
+  ['br', (memory) => [createBrotliDecompress(), counted(memory)]],
   ['identity', () => []],
 ])
 
@@ -35,14 +54,19 @@ const decoders = new Map<string, () => Step[]>([
  * Decodes the body of a response as it is read; returns the response unchanged if an encoding is unknown.
  * Aborting destroys the body with the signal's reason. A corrupt or truncated body fails like a broken connection.
  */
-export function decoded(response: TransportResponse, encoding: string, signal: Signal): TransportResponse {
+export function decoded(
+  response: TransportResponse,
+  encoding: string,
+  signal: Signal,
+  memory?: Memory,
+): TransportResponse {
   // The header lists encodings in the order in which they were applied.
   const names = encoding.toLowerCase().split(',').toReversed()
   const steps = names.map((name) => decoders.get(name.trim()))
   if (steps.length > MOST || steps.includes(undefined)) return response
   const { status, header, body } = response
   const source = Readable.from(body)
-  const streams = [source, ...steps.flatMap((make) => make!())]
+  const streams = [source, ...steps.flatMap((make) => make!(memory))]
   const last = streams.at(-1) as Readable
   // Errors reach the reader of the last stream. The types of `pipeline` accept no array of unknown length.
   if (streams.length > 1) pipeline(streams as Transform[], () => undefined)

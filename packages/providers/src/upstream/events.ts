@@ -1,11 +1,12 @@
 import type { OnError, OnResult, Read } from '@turnpike/core/helpers'
 import type { Memory } from '@turnpike/core'
-import { UpstreamError } from '@turnpike/core'
+import { ApiError, UpstreamError } from '@turnpike/core'
 import { inTurns, Pieces, readerOf } from '@turnpike/core/helpers'
 import { createParser } from 'eventsource-parser'
 import type { StreamDecoder, UpstreamEvent } from '../adapter.js'
 import { malformed, tooLarge, truncated } from '../refusals/failures.js'
 import { EVENT_VALUES, excessOf, parseJson } from './json.js'
+import { UNCOUNTED } from './transport.js'
 
 /** How long, and how many bytes of, a body is read after its last event, so that the connection can be reused. */
 const TAIL_MS = 1_000
@@ -31,9 +32,6 @@ async function discard(rest: AsyncIterator<Uint8Array>): Promise<void> {
 export const DONE = '[DONE]'
 
 const isWhole = (data: string): boolean => data === DONE || parseJson(data) !== undefined
-
-/** Characters of a stream that may be kept without counting them against the memory of all: most answers have fewer. */
-const UNCOUNTED = 64 * 1024
 
 /** Characters that a line is reckoned with, besides those in it: it costs as much work and memory as so many. */
 const LINE_COST = 64
@@ -141,6 +139,13 @@ function pieceDecoder(): (bytes: Uint8Array) => string {
   }
 }
 
+/** What an error in a stream is: one of the memory of the request is not the provider's fault, and any other is of a decoder that met an unexpected value. */
+function failureOf(provider: string, thrown: unknown): UpstreamError {
+  if (UpstreamError.is(thrown)) return thrown
+  if (ApiError.is(thrown)) return tooLarge(provider, thrown.message, thrown)
+  return malformed(provider, 'The answer is invalid', thrown)
+}
+
 /**
  * Decodes a body of server-sent events; the items of one read are yielded together. Not a generator, which would cost more than the rest of a chunk.
  * @returns `events`, and `putBack`, which makes `events` yield a result again
@@ -182,8 +187,7 @@ export function decodeStream<Item>(
 
   const fail = (thrown: unknown): void => {
     close()
-    // Any other error comes from a decoder that met an unexpected value.
-    const error = UpstreamError.is(thrown) ? thrown : malformed(provider, 'The answer is invalid', thrown)
+    const error = failureOf(provider, thrown)
     const rest = [...last, ...decoder.rest()]
     if (rest.length === 0) onError(error)
     else {
@@ -244,7 +248,8 @@ export function decodeStream<Item>(
   const onBroken = (cause: unknown): void => {
     try {
       // The end marker or an error may have arrived before the connection broke.
-      if (!takeLast()) throw truncated(provider, 'The connection broke during the answer', cause)
+      if (!takeLast())
+        throw ApiError.is(cause) ? cause : truncated(provider, 'The connection broke during the answer', cause)
     } catch (error) {
       fail(error)
       return

@@ -3,9 +3,11 @@ import { ApiError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { scriptedUpstream } from '../../../../test/support/upstream.js'
 import { anthropic } from '../anthropic/index.js'
+import { bedrock } from '../bedrock/index.js'
 import { google } from '../google/index.js'
 import { openai } from '../openai/index.js'
 import { toChunks } from '../provider.js'
+import { frame } from '../testing/aws-frames.js'
 
 const { signal } = new AbortController()
 const messages = [{ role: 'user' as const, content: 'Hi' }]
@@ -75,6 +77,11 @@ async function read(
   }
   return { error: await all().catch((thrown: unknown) => thrown), left: state.left }
 }
+/** A memory that has nothing left. */
+const refusing = (taken: number[]) => (bytes: number) => {
+  taken.push(bytes)
+  throw new ApiError(503, 'server_error', 'No memory', { code: 'overloaded' })
+}
 const encoded = (texts: string[]) => texts.map((text) => new TextEncoder().encode(text))
 
 describe('threat 150: what a stream keeps until its end', () => {
@@ -99,13 +106,21 @@ describe('threat 150: what a stream keeps until its end', () => {
 
   it('counts an event that has not ended', async () => {
     const taken: number[] = []
-    const refuse = (bytes: number): void => {
-      taken.push(bytes)
-      throw new ApiError(503, 'server_error', 'No memory', { code: 'overloaded' })
-    }
     const pieces = encoded([choice({ content: 'x' }), `data: {"x":"${'x'.repeat(100_000)}`, x])
-    const { error } = await read('openai', pieces, refuse)
-    expect(error).toMatchObject({ failure: { cause: { status: 503 } } })
+    const { error } = await read('openai', pieces, refusing(taken))
+    expect(error).toMatchObject({ failure: { code: 'too_large', cause: { status: 503 } } })
     expect(taken).toHaveLength(1)
+  })
+
+  it('counts a frame of Bedrock that is not complete', async () => {
+    const taken: number[] = []
+    const pieces = [frame({}, [x.repeat(100)]).subarray(0, 90_000), ...encoded([x])]
+    const body = { type: 'application/vnd.amazon.eventstream', body: pieces }
+    const provider = bedrock({ apiKey: 'k', region: 'us-east-1', transport: scriptedUpstream(body).transport })
+    const call = { signal, memory: { take: refusing(taken) } }
+    const request = { model: 'anthropic.claude-sonnet-4-5', messages, stream: true } as const
+    const error: unknown = await provider.chat.stream(request, call).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ failure: { code: 'too_large', cause: { status: 503 } } })
+    expect(taken).toEqual([90_000 - 65_536])
   })
 })

@@ -1,5 +1,8 @@
-import type { Signal } from '@turnpike/core'
+import type { Memory, Signal } from '@turnpike/core'
 import { follow, Pieces } from '@turnpike/core/helpers'
+
+/** Bytes of an answer that are kept without being taken from the memory of its request: most have fewer. */
+export const UNCOUNTED = 64 * 1024
 
 /** A request to a transport. Adapters never call `fetch` themselves. */
 export interface TransportRequest {
@@ -10,6 +13,8 @@ export interface TransportRequest {
   body?: string | ReadableStream<Uint8Array> | undefined
   /** If aborted, the connection is closed, before or during the response. */
   signal: Signal
+  /** What the bytes of the answer are taken from that a transport keeps while it decodes; absent = they are not counted. */
+  memory?: Memory | undefined
 }
 
 /** The response of a {@link Transport}, available once its head has arrived. */

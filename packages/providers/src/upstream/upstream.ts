@@ -9,7 +9,7 @@ import type { Repeatable } from '../refusals/refusals.js'
 import type { Secrets } from '../refusals/secrets.js'
 import { credentialsIn } from '../refusals/secrets.js'
 import type { Transport, TransportRequest, TransportResponse } from './transport.js'
-import { dismiss } from './transport.js'
+import { dismiss, UNCOUNTED } from './transport.js'
 
 /** A request as it is sent: its body may be JSON already. */
 export type Outgoing = Omit<UpstreamRequest, 'body'> &
@@ -52,8 +52,6 @@ export interface Upstream {
 export const ANSWER_LIMIT = 64 * 1024 * 1024
 /** Most values of an answer of embeddings: 2,048 vectors of 4,096 numbers, and more. */
 export const EMBEDDING_VALUES = 10_000_000
-/** Bytes of an answer up to which it takes nothing of the memory of its request: most are smaller. */
-const UNCOUNTED = 64 * 1024
 /** Characters of an answer that take milliseconds to be decoded. */
 const LONG = 4 * 1024 * 1024
 /** Most bytes of an error response that are read. */
@@ -149,7 +147,7 @@ export function send(
   headers: Record<string, string> = upstream.headers,
 ): Promise<TransportResponse> {
   const { id, baseURL, errors, transport, authorize, secrets } = upstream
-  const { signal, onNotes } = call
+  const { signal, memory, onNotes } = call
   if (notes.length > 0) onNotes?.(notes)
   const request: TransportRequest = {
     url: baseURL + path,
@@ -157,6 +155,7 @@ export function send(
     headers: own ? withHeaders(headers, own) : headers,
     body: typeof body !== 'object' || body instanceof ReadableStream ? body : JSON.stringify(body),
     signal,
+    memory,
   }
   const sent = authorize ? authorized(upstream, request).then(transport) : transport(request)
   return sent.then(
