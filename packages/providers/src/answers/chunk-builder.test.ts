@@ -28,6 +28,8 @@ describe('checkArguments', () => {
     expect(checkArguments('', 'length', 'p')).toBe('')
     expect(checkArguments('{"a', 'length', 'p')).toBe('{"a')
     expect(() => checkArguments('{"a', 'tool_calls', 'p')).toThrow('arguments of a call are not JSON')
+    const many = `[${'0,'.repeat(60_000)}0]`
+    expect(() => checkArguments(many, 'tool_calls', 'p')).toThrow('arguments of a call has more than 50000 values')
   })
 })
 

@@ -9,7 +9,7 @@ import type {
 } from '@turnpike/core'
 import { MAX_CHOICES } from '@turnpike/core/internal'
 import { malformed, truncated } from '../refusals/failures.js'
-import { asTexts, parseJson, textOf } from '../upstream/json.js'
+import { asTexts, EVENT_VALUES, excessOf, parseJson, textOf } from '../upstream/json.js'
 
 /**
  * The index of a choice of a stream: as its upstream numbers it, or else its position in the chunk. A client may make a list by it, with room for all
@@ -70,6 +70,8 @@ export const unnamedCall = (provider: string): UpstreamError =>
 export function checkArguments(text: string, finish: FinishReason, provider: string): string {
   if (finish !== 'tool_calls') return text
   if (text === '') return '{}'
+  const tooMuch = excessOf(text, EVENT_VALUES)
+  if (tooMuch) throw malformed(provider, `The JSON of the arguments of a call ${tooMuch}`, undefined, BROKEN_CALL)
   if (parseJson(text) === undefined)
     throw malformed(provider, 'The arguments of a call are not JSON', undefined, BROKEN_CALL)
   return text

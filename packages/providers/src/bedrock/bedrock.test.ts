@@ -284,6 +284,17 @@ describe('a stream', () => {
     expect(((await failureOf(stream())).cause as Error).message).toContain('frame is wrong')
   })
 
+  it('is broken off by a frame with too many headers, or of too many values', async () => {
+    const names = Array.from({ length: 1_000 }, (_, i) => [`${i}`, 'x'.repeat(130)])
+    for (const [wide, message] of [
+      [frame(Object.fromEntries(names), {}), 'lengths of a frame are wrong'],
+      [frame({ ':message-type': 'event' }, Array(60_000).fill(0)), 'A frame has more than 50000 values'],
+    ] as const) {
+      const { stream, failureOf } = setUp({}, streaming(begun[0]!, wide))
+      expect(((await failureOf(stream())).cause as Error).message).toContain(message)
+    }
+  })
+
   it('closes the connection when the client leaves', async () => {
     const { provider, upstream } = setUp({}, { delayMs: 20 })
     const answer = await provider.chat.stream({ model: sonnet, messages, stream: true }, call)

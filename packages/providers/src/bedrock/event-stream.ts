@@ -14,8 +14,9 @@ export interface Frame {
 /** Bytes of the lengths and their checksum, which come first, and of the checksum of the frame, which comes last. */
 const PRELUDE = 12
 const CHECKSUM = 4
-/** Most bytes of a frame. AWS allows 16 MiB of payload and 128 KiB of headers. */
-const MOST = 17 * 1024 * 1024
+/** Most bytes of a payload and of the headers, which AWS sets. */
+const MOST_PAYLOAD = 16 * 1024 * 1024
+const MOST_HEADERS = 128 * 1024
 
 /** CRC-32 of each byte (RFC 1952, section 8). */
 const table = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -77,7 +78,8 @@ export function frameReader() {
         const [total, headers] = [view.getUint32(0), view.getUint32(4)]
         if (view.getUint32(8) !== crc32(rest.subarray(0, 8)))
           throw new TypeError('The checksum of the lengths of a frame is wrong')
-        if (total > MOST || headers + PRELUDE + CHECKSUM > total)
+        const payload = total - headers - PRELUDE - CHECKSUM
+        if (headers > MOST_HEADERS || payload < 0 || payload > MOST_PAYLOAD)
           throw new TypeError('The lengths of a frame are wrong')
         needed = total
         if (rest.length < needed) break

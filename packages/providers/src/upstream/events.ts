@@ -110,7 +110,8 @@ function eventParser(limit: number) {
     end(): boolean {
       const complete = events.length
       parser.feed('\n\n')
-      events.push(...events.splice(complete).filter(({ data }) => isWhole(data)))
+      const last = events.splice(complete)
+      if (!tooMuch) events.push(...last.filter(({ data }) => isWhole(data)))
       if (bare !== '') addBare()
       return bare !== ''
     },
