@@ -1,4 +1,5 @@
 import type { ChunkChoice, UpstreamError } from '@turnpike/core'
+import { jsonCount } from '@turnpike/core/helpers'
 import { describe, expect, it } from 'vitest'
 import { checkArguments, chunkBuilder, newCompletionId, newToolCallId } from './chunk-builder.js'
 
@@ -28,8 +29,11 @@ describe('checkArguments', () => {
     expect(checkArguments('', 'length', 'p')).toBe('')
     expect(checkArguments('{"a', 'length', 'p')).toBe('{"a')
     expect(() => checkArguments('{"a', 'tool_calls', 'p')).toThrow('arguments of a call are not JSON')
-    const many = `[${'0,'.repeat(60_000)}0]`
-    expect(() => checkArguments(many, 'tool_calls', 'p')).toThrow('arguments of a call has more than 50000 values')
+    const many = `[${'0,'.repeat(250_000)}0]`
+    const count = jsonCount()
+    expect(checkArguments(many, 'tool_calls', 'p', count)).toBe(many)
+    const more = () => checkArguments(many, 'tool_calls', 'p', count)
+    expect(more).toThrow('arguments of a call has more than 400000 values')
   })
 })
 

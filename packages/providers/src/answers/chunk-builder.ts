@@ -7,9 +7,10 @@ import type {
   UpstreamError,
   Usage,
 } from '@turnpike/core'
+import { excess, jsonCount } from '@turnpike/core/helpers'
 import { MAX_CHOICES } from '@turnpike/core/internal'
 import { malformed, truncated } from '../refusals/failures.js'
-import { asTexts, EVENT_VALUES, excessOf, parseJson, textOf } from '../upstream/json.js'
+import { asTexts, parseJson, textOf } from '../upstream/json.js'
 
 /**
  * The index of a choice of a stream: as its upstream numbers it, or else its position in the chunk. A client may make a list by it, with room for all
@@ -64,13 +65,14 @@ export const unnamedCall = (provider: string): UpstreamError =>
 
 /**
  * Checks tool arguments; empty ones become `{}`. If the answer was cut off, they are returned as received.
- * @throws UpstreamError if they are not JSON
+ * @param count of the arguments of the whole answer
+ * @throws UpstreamError if they are not JSON, or have more values together than those of a request may have
  * @example const text = checkArguments('{"city":"Rome"}', 'tool_calls', 'mine')
  */
-export function checkArguments(text: string, finish: FinishReason, provider: string): string {
+export function checkArguments(text: string, finish: FinishReason, provider: string, count = jsonCount()): string {
   if (finish !== 'tool_calls') return text
   if (text === '') return '{}'
-  const tooMuch = excessOf(text, EVENT_VALUES)
+  const tooMuch = excess(text, Infinity, count)
   if (tooMuch) throw malformed(provider, `The JSON of the arguments of a call ${tooMuch}`, undefined, BROKEN_CALL)
   if (parseJson(text) === undefined)
     throw malformed(provider, 'The arguments of a call are not JSON', undefined, BROKEN_CALL)
@@ -245,12 +247,13 @@ export function chunkBuilder(provider: string): ChunkBuilder {
       for (const { finish } of choices.values()) if (typeof finish?.reason === 'object') throw finish.reason
       const unfinished = choices.size === 0 || [...choices.values()].some(({ finish }) => !finish)
       if (unfinished) throw truncated(provider, 'The answer ended before it was whole')
+      const count = jsonCount()
       for (const [index, { tools, called, finish }] of choices) {
         const reason = finishOf(finish!.reason as FinishReason, called)
         const { extra } = finish!
         for (const [tool, state] of tools.entries()) {
           if (!state) continue
-          const whole = checkArguments(state.arguments, reason, provider)
+          const whole = checkArguments(state.arguments, reason, provider, count)
           if (whole !== state.arguments) addArguments(index, tool, whole)
         }
         added.push({ index, delta: {}, ...extra, finish_reason: reason })

@@ -1,5 +1,5 @@
 import type { ChatCompletionRequest, Completion, ToolCall } from '@turnpike/core'
-import { checkArguments, finishOf, newCompletionId, newToolCallId, secondsNow } from '../answers/chunk-builder.js'
+import { finishOf, newCompletionId, newToolCallId, secondsNow } from '../answers/chunk-builder.js'
 import { malformed } from '../refusals/failures.js'
 import { finishReason } from '../answers/finish-reasons.js'
 import type { UpstreamUsage } from './answer.js'
@@ -47,7 +47,7 @@ export function toResponse(provider: string, body: Message, request: ChatComplet
       const input = JSON.stringify(block.input ?? {})
       carrier.move(carried, name === json ? undefined : id)
       if (name === json) text = input
-      else calls.push({ id, type: 'function', function: { name, arguments: checkArguments(input, reason, provider) } })
+      else calls.push({ id, type: 'function', function: { name, arguments: input } })
     } else {
       if (block.type === 'thinking') thoughts += block.thinking ?? ''
       carrier.add(block)

@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest, Completion, FinishReason, ToolCall } from '@turnpike/core'
-import { extend } from '@turnpike/core/helpers'
+import type { JsonCount } from '@turnpike/core/helpers'
+import { extend, jsonCount } from '@turnpike/core/helpers'
 import {
   checkArguments,
   finishOf,
@@ -19,17 +20,19 @@ import { thinkTags } from './think-tags.js'
 export type Loose = Record<string, unknown>
 
 /** Normalizes a function call to `ToolCall`; calls of custom tools are returned unchanged. */
-function toToolCall(call: Loose, finish: FinishReason, provider: string): ToolCall {
+function toToolCall(call: Loose, finish: FinishReason, provider: string, ofArguments: JsonCount): ToolCall {
   if (call['type'] === 'custom') return call as ToolCall
   const given = (call['function'] ?? {}) as { name?: string; arguments?: unknown }
   if (!given.name) throw unnamedCall(provider)
   const text =
-    typeof given.arguments === 'object' ? JSON.stringify(given.arguments ?? {}) : String(given.arguments ?? '')
+    typeof given.arguments === 'object'
+      ? JSON.stringify(given.arguments ?? {})
+      : checkArguments(String(given.arguments ?? ''), finish, provider, ofArguments)
   return {
     ...call,
     id: (call['id'] as string) || newToolCallId(),
     type: 'function',
-    function: { ...given, name: given.name, arguments: checkArguments(text, finish, provider) },
+    function: { ...given, name: given.name, arguments: text },
   }
 }
 
@@ -48,6 +51,7 @@ export function toResponse(
   if (!Array.isArray(choices) || choices.length === 0) throw missing(provider, body, 'choices')
   const told = toldError(provider, body, true)
   if (told) throw told
+  const ofArguments = jsonCount()
   return extend(body, {
     id: textOf(body['id']) || newCompletionId(),
     object: 'chat.completion' as const,
@@ -75,7 +79,7 @@ export function toResponse(
         message: extend(message, {
           role: 'assistant' as const,
           content: (message['content'] as string | null | undefined) || (textless ? null : ''),
-          ...(calls && { tool_calls: calls.map((call) => toToolCall(call, finish, provider)) }),
+          ...(calls && { tool_calls: calls.map((call) => toToolCall(call, finish, provider, ofArguments)) }),
         }),
         finish_reason: finish,
       })

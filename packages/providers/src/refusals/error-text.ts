@@ -44,8 +44,12 @@ function pageText(page: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
+/** Characters up to which a text may be JSON: no more is read of an answer with an error status. */
+const JSON_LENGTH = 64 * 1024
+
 /** The JSON of which a text consists: some proxies pass it on so. */
-const jsonIn = (text: string): unknown => (/^\s*[[{]/.test(text) ? parseJson(text) : undefined)
+const jsonIn = (text: string): unknown =>
+  text.length <= JSON_LENGTH && /^\s*[[{]/.test(text) ? parseJson(text) : undefined
 
 /** A text as it is, unless it is a page or JSON. */
 function plainText(given: string, depth: number): string | undefined {
