@@ -102,19 +102,18 @@ export const reportOf = ({ usageMetadata }: Answer): Usage | undefined => toUsag
 
 const utf8 = new TextEncoder()
 
-/** Characters of a token whose bytes are told; models have shorter ones. */
-const TOKEN_LENGTH = 1_000
-
-const toLogprob = ({ token = '', logProbability = 0 }: LogProbability) => ({
-  token,
-  logprob: logProbability,
-  bytes: token.length > TOKEN_LENGTH ? null : [...utf8.encode(token)],
-})
+/** Characters of tokens whose bytes are told: the longest answer, of 16,384 tokens with the 20 likeliest for each, has fewer. */
+const TOKEN_CHARACTERS = 3_000_000
 
 /** Converts log probabilities to OpenAI's form; null if there are none. */
 export function toLogprobs({ logprobsResult }: Candidate): { content: object[]; refusal: null } | null {
   if (!logprobsResult?.chosenCandidates) return null
   const { chosenCandidates, topCandidates = [] } = logprobsResult
+  let left = TOKEN_CHARACTERS
+  const toLogprob = ({ token = '', logProbability = 0 }: LogProbability) => {
+    left -= token.length
+    return { token, logprob: logProbability, bytes: left < 0 ? null : [...utf8.encode(token)] }
+  }
   const content = chosenCandidates.map((chosen, position) =>
     Object.assign(toLogprob(chosen), { top_logprobs: (topCandidates[position]?.candidates ?? []).map(toLogprob) }),
   )

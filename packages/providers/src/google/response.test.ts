@@ -226,5 +226,13 @@ describe('a whole answer', () => {
       ],
       refusal: null,
     })
+
+    // Their bytes, an array each, would take several times as much memory as the answer.
+    const long = Array.from({ length: 4 }, () => ({ token: 'x'.repeat(1_000_000), logProbability: -1 }))
+    const { content } = only({
+      candidates: [{ ...candidates[0]!, logprobsResult: { chosenCandidates: long } }],
+      usageMetadata,
+    })['logprobs'] as { content: { bytes: number[] | null }[] }
+    expect(content.map(({ bytes }) => bytes?.length)).toEqual([1_000_000, 1_000_000, 1_000_000, undefined])
   })
 })
