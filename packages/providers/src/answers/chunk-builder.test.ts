@@ -29,6 +29,9 @@ describe('checkArguments', () => {
     expect(checkArguments('', 'length', 'p')).toBe('')
     expect(checkArguments('{"a', 'length', 'p')).toBe('{"a')
     expect(() => checkArguments('{"a', 'tool_calls', 'p')).toThrow('arguments of a call are not JSON')
+  })
+
+  it('threat 164: counts the values of all arguments of an answer before they are parsed', () => {
     const many = `[${'0,'.repeat(250_000)}0]`
     const count = jsonCount()
     expect(checkArguments(many, 'tool_calls', 'p', count)).toBe(many)
