@@ -107,6 +107,8 @@ describe('the text of an error', () => {
     for (let i = 0; i < 20_000; i++) deep = { error: deep }
     expect(errorText(deep)).toBeUndefined()
     expect(errorText(Array.from({ length: 100 }, () => 'x'))).toHaveLength(28)
+    const nested = (levels: number): unknown => (levels === 0 ? 'x'.repeat(500) : Array(10).fill(nested(levels - 1)))
+    expect(errorText(nested(3))).toHaveLength(4_000)
     const json = (length: number) => JSON.stringify({ message: 'x'.repeat(length) })
     expect(errorText({ message: json(50_000) })).toBe('x'.repeat(4_000))
     expect(errorText({ message: json(70_000) })).toBe(json(70_000).slice(0, 4_000))

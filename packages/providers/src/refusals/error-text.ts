@@ -34,7 +34,7 @@ const fields = [
 /** How deep an error may lie, and how many of a list are in its text. */
 const DEPTH = 8
 const ITEMS = 10
-/** Characters that are read of a page or a text. */
+/** Characters that are read of a page or a text, and most of all texts together. */
 const PAGE = 4_000
 
 /** The words of an HTML or XML page: its title, else all of its text. */
@@ -88,7 +88,7 @@ function read(value: unknown, depth: number): string | undefined {
   if (typeof value === 'string') return plainText(value, depth - 1)
   if (Array.isArray(value)) {
     const texts = value.slice(0, ITEMS).flatMap((item) => read(item, depth - 1) ?? [])
-    return texts.length > 0 ? texts.join('; ') : undefined
+    return texts.length > 0 ? texts.join('; ').slice(0, PAGE) : undefined
   }
   if (!isObject(value)) return undefined
   const { metadata } = value
@@ -100,7 +100,7 @@ function read(value: unknown, depth: number): string | undefined {
     if (text === undefined) continue
     // OpenRouter's message is "Provider returned error"; the provider's own is in `metadata.raw`.
     const raw = isObject(metadata) ? read(metadata['raw'], depth - 1) : undefined
-    return raw === undefined ? text : `${text}: ${raw}`
+    return raw === undefined ? text : `${text}: ${raw}`.slice(0, PAGE)
   }
   return undefined
 }
