@@ -22,7 +22,7 @@ export function curlOf({
     ...(method === 'GET' || method === 'POST' ? [] : [`-X ${method}`]),
     '-H "Authorization: Bearer $GATEWAY_KEY"',
   ]
-  if (task === 'transcription') parts.push(`-F model=${inShell(model ?? '')}`, '-F file=@audio.mp3')
+  if (task === 'transcription') parts.push(`--form-string model=${inShell(model ?? '')}`, '-F file=@audio.mp3')
   else if (method === 'POST') {
     const content = contents[task ?? ''] ?? {}
     const body = {

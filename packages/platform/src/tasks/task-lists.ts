@@ -42,6 +42,7 @@ async function tasksOf(kv: KV, userId: string, { project_id, role: least = 'read
 
 /**
  * The tasks that a user may read, newest first: of a project, or of all.
+ * @param check throws where no more is read for them
  * @throws ApiError 404 where the user has no role in the project, 403 for a lower one than `role`
  */
 export async function listTasks(
@@ -49,13 +50,14 @@ export async function listTasks(
   userId: string,
   { project_id, role: given, own, ...others }: TaskFilter & TasksIn,
   page: Paging,
+  check?: () => void,
 ): Promise<Page<Task>> {
   const filter = { own: own || undefined, ...others }
   const role = own ? 'owner' : given
   const isFiltered = Object.values({ role, ...filter }).some((value) => value !== undefined)
   const { items, next } =
     project_id === undefined || isFiltered
-      ? await listUserTasks<StoredTask>(kv, await tasksOf(kv, userId, { project_id, role }), filter, page)
+      ? await listUserTasks<StoredTask>(kv, await tasksOf(kv, userId, { project_id, role }), filter, page, check)
       : await listInProject(kv, userId, project_id, (id) => newestFirst<StoredTask>(kv, inProject(id, 'task'), page))
   return { items: items.map(taskView), next }
 }

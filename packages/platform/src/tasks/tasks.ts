@@ -20,7 +20,7 @@ export type TaskPolicy = (move: {
 }) => string | undefined | Promise<string | undefined>
 
 /** What users can do with the tasks of their projects, without HTTP. */
-export function taskOperations({ kvOf, ledger, taskPolicy, planLimits, dataBytes: bytes, now }: Parts) {
+export function taskOperations({ kvOf, checkRead, ledger, taskPolicy, planLimits, dataBytes: bytes, now }: Parts) {
   const updated = taskUpdates(kvOf, { used: (id) => ledger.totals('task', id), bytes, now })
   /** @throws ApiError 404, 403 for somebody else's task and for readers, where the policy refuses it, or where the plan has no space for its data */
   const update = (userId: string, id: string, change: (task: Task) => TaskChange) =>
@@ -43,7 +43,7 @@ export function taskOperations({ kvOf, ledger, taskPolicy, planLimits, dataBytes
     },
     /** The tasks that a user may read, newest first: of a project, or of all. @throws ApiError 404 where the user has no role in the project */
     list: (userId: string, filter: Parameters<typeof listTasks>[2] = {}, page: PagingInput = {}) =>
-      listTasks(kvOf(userId), userId, filter, page),
+      listTasks(kvOf(userId), userId, filter, page, () => checkRead(userId)),
     /** The version of the tasks of all projects; null where there was never one. */
     version: (userId: string) => tasksVersion(kvOf(userId), userId),
     /** @throws ApiError 404 */

@@ -81,3 +81,34 @@ it('threat 59: reads one list of what others share at a time', async () => {
   const { items } = await listUserTasks(counting, of, {}, { limit: 1 })
   expect([items.map(({ output }) => output), most]).toEqual([[output], 1])
 })
+
+it('threat 165: leaves out no task of several projects, of which some have more bytes than a page', async () => {
+  const kv = await memoryKV()
+  const texts = ['x'.repeat(300_000), '']
+  const tasks = Array.from({ length: 40 }, (_, i) => ({
+    id: uuidv7(i + 1),
+    // The newest are of the project of large ones, but for the last.
+    project_id: i < 5 || i === 39 ? 'small' : 'large',
+    status: i === 20 ? 'waiting_approval' : 'done',
+    output: texts[i < 5 || i === 39 ? 1 : 0],
+  }))
+  await kv.commit({ set: tasks.map((task) => ({ key: inProject(task.project_id, 'task', task.id), value: task })) })
+  const of = ['large', 'small'].map((sharedProjectId) => ({ sharedProjectId }))
+  const waiting = await listUserTasks(kv, of, { status: 'waiting_approval' }, {})
+  expect(waiting.items.map(({ id }) => id)).toEqual([tasks[20]!.id])
+
+  const all: string[] = []
+  for (let after: string | undefined; ;) {
+    const { items, next } = await listUserTasks(kv, of, {}, { after })
+    all.push(...items.map(({ id }) => id))
+    if (next === undefined) break
+    after = next
+  }
+  expect(all).toEqual(tasks.map(({ id }) => id).toReversed())
+
+  const refusal = new Error('No more')
+  const check = (): never => {
+    throw refusal
+  }
+  await expect(listUserTasks(kv, of, { status: 'waiting_approval' }, {}, check)).rejects.toBe(refusal)
+})

@@ -37,6 +37,7 @@ export type TasksOf = { userId: string; projectId?: string } | { sharedProjectId
 
 /**
  * The tasks of users, newest first. Nothing is read that the caller may not see, so that no `next` tells of it.
+ * @param check throws where no more is read for the caller
  * @throws ApiError 400 for an `after` that is no id
  */
 export async function listUserTasks<T extends Task>(
@@ -44,6 +45,7 @@ export async function listUserTasks<T extends Task>(
   of: readonly TasksOf[],
   { status, assigned_agent_id, own = false }: TaskFilter,
   { after: begin, limit = PAGE_SIZE }: Paging,
+  check?: () => void,
 ): Promise<Page<T>> {
   const statuses = status === undefined ? TaskStatus.options : [status]
   const indexed = of.flatMap((one): List[] =>
@@ -68,6 +70,7 @@ export async function listUserTasks<T extends Task>(
     const pages = await Promise.all(indexed.map(read))
     // One after the other, and no more of it is kept than an index has: a page may have megabytes.
     for (const list of shared) {
+      check?.()
       const { items, ...rest } = await read(list)
       pages.push({ items: items.map((item) => ({ ...item, value: known(item.value) })), ...rest })
       await nextTurn()
@@ -75,9 +78,12 @@ export async function listUserTasks<T extends Task>(
     const ids = pages
       .flatMap(({ items }, i) => items.map(({ key, value }) => ({ id: key.at(-1)!, value, ...lists[i]! })))
       .toSorted((a, b) => (a.id < b.id ? 1 : -1))
-    const first = ids.slice(0, size)
+    // Where a page ends before its list does, the list may go on with any id below: others are known down to there.
+    const ends = pages.flatMap(({ next }) => next ?? [])
+    const end = ends.reduce((highest, next) => (next > highest ? next : highest), '')
+    const first = ids.filter(({ id }) => id >= end).slice(0, size)
     const wanted = first.filter(isWanted)
-    const isCut = ids.length > size || pages.some(({ next }) => next !== undefined)
+    const isCut = ends.length > 0 || ids.length > size
     if (wanted.length > 0 || !isCut) {
       const found = await kv.getMany<T>(
         wanted.slice(0, limit).map(({ id, value }) => inProject(value.project_id, 'task', id)),

@@ -3,7 +3,7 @@
  * 4.5, some 8 MB installed, and reads whole frames only (docs/decisions/050).
  * @module
  */
-import { concat } from '@turnpike/core/helpers'
+import { concat, PIECE_COST } from '@turnpike/core/helpers'
 
 /** One frame: its headers, of which only texts are read, and its payload. */
 export interface Frame {
@@ -96,7 +96,7 @@ export function frameReader() {
       size = rest.length
       return frames
     },
-    /** Bytes of a frame that is not complete. */
-    size: () => size,
+    /** Bytes that a frame takes that is not complete. */
+    size: () => size + Math.max(0, pieces.length - 1) * PIECE_COST,
   }
 }

@@ -1,6 +1,6 @@
 import type { Memory, Signal, UpstreamCall, Usage } from '@turnpike/core'
 import { ApiError, UpstreamError } from '@turnpike/core'
-import { concat, nextTurn, readerOf } from '@turnpike/core/helpers'
+import { concat, nextTurn, PIECE_COST, readerOf } from '@turnpike/core/helpers'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { billed, malformed, statusError, tooLarge, truncated, unreported } from '../refusals/failures.js'
 import { excessOf, parseAnswer, parseJson } from './json.js'
@@ -79,13 +79,14 @@ function readText(response: TransportResponse, limit: number, memory?: Memory): 
         if (done) return resolve(utf8.decode(concat(chunks, size)))
         size += value.length
         if (size > limit) return resolve(iterator.return?.().then(() => undefined))
-        if (memory && size > UNCOUNTED) {
-          memory.take(size - taken)
-          taken = size
-        }
         // There is usually one chunk, and `push` would allocate a capacity of 17.
         if (chunks.length === 0) chunks = [value]
         else chunks.push(value)
+        const kept = size + (chunks.length - 1) * PIECE_COST
+        if (memory && kept > UNCOUNTED) {
+          memory.take(kept - taken)
+          taken = kept
+        }
         read(onChunk, reject)
       } catch (error) {
         void iterator.return?.()
