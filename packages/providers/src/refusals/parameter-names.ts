@@ -74,16 +74,25 @@ const stepsOf = (path: string): string[] =>
  * What a name or path stands for: `tools.0.custom.strict`, `'body', 'stream_options', 'include_usage'`, `Thinking level MINIMAL`. Undefined if it is none
  * to do without, or something unknown below a field of the request: that may be a caller's, and the field itself is taken.
  */
-export function fieldsOf(path: string): Named | undefined {
+export function fieldsOf(given: string): Named | undefined {
+  const path = given.replace(/(?<=[\w'\])]) +(?:parameter|argument|field|property|value)$/i, '')
+  // In a path, such a word is a field of the request, which may be a caller's.
+  const isPath = /[.:#/[]/.test(path)
   const steps = stepsOf(path)
   while (/^(?:body|request|generationconfig)$/.test(steps[0] ?? '')) steps.shift()
-  if (steps.length > 1 && steps.at(-1) === 'strict' && !/^(?:messages|contents|input)$/.test(steps[0]!))
+  if (
+    steps.length > 1 &&
+    steps.at(-1) === 'strict' &&
+    !/^(?:messages|contents|input|metadata|streamoptions)$/.test(steps[0]!)
+  )
     return { fields: ['strict'] }
   for (let end = steps.length; end > 0; end--) {
     const name = steps.slice(0, end).join('')
     const found = fields.get(name)
     if (!found) continue
-    const below = steps.slice(end).filter((step) => !nouns.has(step) && fields.get(step)?.[0] !== found[0])
+    const isNoun = (step: string): boolean =>
+      nouns.has(step) && (!isPath || (step === 'type' && found[0] === 'response_format'))
+    const below = steps.slice(end).filter((step) => !isNoun(step) && fields.get(step)?.[0] !== found[0])
     if (below.length === 0) return { fields: found }
     if (below.length === 1 && documented[found[0]!]?.includes(below[0]!)) return { fields: found, ofValue: true }
     if (path.includes(' ')) return undefined

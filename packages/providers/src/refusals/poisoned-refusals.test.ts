@@ -65,6 +65,28 @@ describe('threat 63: the words of a caller in an error', () => {
     expect(lossesBy(JSON.stringify({ detail: words }), asked(`Say ${words}`))).toBeUndefined()
   })
 
+  it.each(['type', 'value', 'type of', ' type', 'include_usage parameter', 'Include-Usage', 'strict'])(
+    'are no refusal of a field as a name below it: %j',
+    (name) => {
+      const ofStream = asked('Hi', { stream_options: { include_usage: true, [name]: 'x' } })
+      const format = { type: 'json_schema', json_schema: { name: 'x' }, [name]: 'x' }
+      for (const [field, request] of [
+        ['stream_options', ofStream],
+        ['response_format', asked('Hi', { response_format: format })],
+      ] as const)
+        for (const answer of [
+          openaiError(`Unknown parameter: '${field}.${name}'.`, `${field}.${name}`, 'unknown_parameter'),
+          JSON.stringify({ detail: [extra('body', field, name)] }),
+          openaiError(`Extra inputs are not permitted, field: '${field}.${name}'`),
+        ])
+          // The schemas of this request alone.
+          expect([answer, lossesBy(answer, request)?.filter((loss) => !loss.startsWith('schemas=')) ?? []]).toEqual([
+            answer,
+            [],
+          ])
+    },
+  )
+
   it('take nothing away from others', async () => {
     const key = poison('response_format', 'stream_options', 'temperature')
     const message = `Invalid schema for response_format 'x': In context=('properties', "${key}"), 'additionalProperties' is required.`
