@@ -17,6 +17,7 @@ import type { Conversation, Part } from './content.js'
 import { toConversation } from './content.js'
 import type { Traits } from './models.js'
 import { refuseLive, toPath, traitsOf } from './models.js'
+import type { SchemaCount } from './schema.js'
 import { toSchema } from './schema.js'
 
 /** Maximum number of stop sequences. */
@@ -51,10 +52,10 @@ interface Declaration {
   parametersJsonSchema: object | undefined
 }
 
-function toDeclaration(tool: ToolDefinition, changes: Set<string>): Declaration {
+function toDeclaration(tool: ToolDefinition, changes: Set<string>, count: SchemaCount): Declaration {
   if (tool.type === 'custom') throw unsupported('Gemini has no custom tools')
   const { name, description, parameters } = tool.function
-  const { schema, looser } = toSchema(parameters ?? {})
+  const { schema, looser } = toSchema(parameters ?? {}, count)
   if (looser) changes.add('tools')
   return {
     name,
@@ -219,7 +220,8 @@ export function toRequest(request: ChatCompletionRequest, name = request.model):
   if (emulated) note('messages', 'emulated')
 
   const changes = new Set<string>()
-  const declarations = (request.tools ?? []).map((tool) => toDeclaration(tool, changes))
+  const count: SchemaCount = { found: 0 }
+  const declarations = (request.tools ?? []).map((tool) => toDeclaration(tool, changes, count))
   for (const field of changes) note(field, 'clamped')
   if (traits.image && declarations.length > 0) throw unsupported('Models of Gemini that make images call no tools')
   if (traits.image && contents.some(({ parts }) => parts.some((part) => isRefused(part, traits))))

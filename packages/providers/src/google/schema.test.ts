@@ -207,5 +207,9 @@ describe('references of a schema', () => {
     expect(() => toSchema(parts(10_000, { $ref: '#' }))).toThrow('at most 10000 parts')
     expect(toSchema(parts(9_000, { $ref: '#' })).looser).toBe(false)
     expect(toSchema(parts(20_000, { type: 'string' })).looser).toBe(false)
+    // All tools of a request together.
+    const count = { found: 0 }
+    expect(toSchema(parts(6_000, { $ref: '#' }), count).looser).toBe(false)
+    expect(() => toSchema(parts(6_000, { $ref: '#' }), count)).toThrow('at most 10000 parts')
   })
 })

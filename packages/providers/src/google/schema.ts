@@ -101,16 +101,24 @@ function circles(defs: Map<string, Schema>): Set<string> {
   return nodes
 }
 
-/** Most schemas within one that has references: twice the properties that OpenAI takes, whose structured outputs are the largest that vendors allow. */
+/**
+ * Most schemas of a request within those that have references: twice the properties that OpenAI takes, whose structured outputs are the largest that vendors
+ * allow.
+ */
 const MOST_SCHEMAS = 10_000
 
+/** How many schemas were found in a request so far. */
+export interface SchemaCount {
+  found: number
+}
+
 /** All schemas within one, itself first, and those that `$id` and `$anchor` name, by the references to them. */
-function schemasOf(root: Schema): { all: Set<Schema>; identified: Map<string, Schema> } {
+function schemasOf(root: Schema, count: SchemaCount): { all: Set<Schema>; identified: Map<string, Schema> } {
   const all = new Set<Schema>()
   const identified = new Map<string, Schema>()
   const collect = (schema: Schema): void => {
     all.add(schema)
-    if (all.size > MOST_SCHEMAS)
+    if (++count.found > MOST_SCHEMAS)
       throw unsupported(`Gemini is sent schemas with references of at most ${MOST_SCHEMAS} parts`)
     const { $id, $anchor } = schema
     if (typeof $id === 'string') identified.set($id, schema)
@@ -131,8 +139,8 @@ function bare(schema: Schema): Schema {
  * The root with its references to `$defs`, and these, which have no definitions of their own. What a reference is to is there alone, also where it
  * stood within another schema, so that the result is not larger than what was given. What no reference is to has no effect, and is left out.
  */
-function definitionsOf(root: Schema): { top: Schema; defs: Map<string, Schema> } {
-  const { all, identified } = schemasOf(root)
+function definitionsOf(root: Schema, count: SchemaCount): { top: Schema; defs: Map<string, Schema> } {
+  const { all, identified } = schemasOf(root, count)
   /** What references are to, and its name. */
   const names = new Map<Schema, string>()
   const taken = new Set<string>()
@@ -203,11 +211,12 @@ function definitionsOf(root: Schema): { top: Schema; defs: Map<string, Schema> }
 /**
  * Converts a JSON Schema to what Gemini takes of references: definitions are in `$defs`; `$ref` has no siblings but those with `$`; and what
  * refers to itself is not required (Google's reference of `responseJsonSchema`, November 2026).
+ * @param count of the schemas of the whole request
  * @returns the schema, and whether it allows more than the given one
  */
-export function toSchema(root: Schema): { schema: Schema; looser: boolean } {
+export function toSchema(root: Schema, count: SchemaCount = { found: 0 }): { schema: Schema; looser: boolean } {
   if (!mentionsRef(root)) return { schema: root, looser: false }
-  const { top, defs } = definitionsOf(root)
+  const { top, defs } = definitionsOf(root, count)
   const circular = circles(new Map([...defs, [ROOT, top]]))
   let looser = false
 

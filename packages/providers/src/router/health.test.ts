@@ -260,6 +260,31 @@ describe('a rate limit', () => {
     expect(health.rest(target())).toBeUndefined()
   })
 
+  it('rests five seconds at most where a smaller request may pass, as Claude says it', () => {
+    const { clock, health } = setup()
+    const text = "This request would exceed your organization's rate limit of 30,000 input tokens per minute."
+    health.report(target(), new UpstreamError(text, failure({ status: 429, retryAfter: 60 }).failure))
+    expect(health.rest(target())?.until).toBe(clock.now + 5_000)
+  })
+
+  it('ends with the answer to a request that was sent all the same, and not with that to one before', () => {
+    const { health, call } = setup()
+    const before = target()
+    health.begin(before)
+    call(failure({ status: 429, retryAfter: 60 }))
+    health.report(before)
+    expect(health.rest(target())?.why).toBe('limited')
+    call()
+    expect(health.rest(target())).toBeUndefined()
+  })
+
+  it('is none where a 403 is about a parameter', () => {
+    const { health } = setup()
+    const text = 'You are not allowed to request logprobs from this model.'
+    health.report(target(), new UpstreamError(text, failure({ status: 403, credential: true }).failure))
+    expect(health.rest(target())).toBeUndefined()
+  })
+
   it.each([503, 529, 500])('is also a %i with a Retry-After, which counts as a failure too', (status) => {
     const { clock, health, call } = setup()
     call(failure({ status, retryAfter: 2 }))

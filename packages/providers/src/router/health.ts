@@ -1,5 +1,6 @@
 import type { Considered, Provider, ProviderHealth, ProviderState, Target, UpstreamFailure } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
+import { refusalsIn } from '../refusals/parameter-wordings.js'
 
 export interface HealthOptions {
   /** Consecutive failures after which a provider rests; default 5. */
@@ -40,13 +41,17 @@ const isTimeout = ({ kind, status }: UpstreamFailure): boolean => kind === 'time
 /** Whether the provider is only asked too often, and not an account that cannot pay, which some report with the same status. */
 const isRateLimit = ({ status, credential }: UpstreamFailure): boolean => status === 429 && !credential
 
+/** Whether an error is of a parameter: "You are not allowed to request logprobs from this model". */
+const refusesField = (message: string): boolean => refusalsIn(message).said.some(({ words }) => words.length > 0)
+
 /**
  * Whether a model is refused, and not the credential: some vendors answer 403 for models that an account may not use, which callers choose. A
  * 403 that names no model is about the account, such as its country.
  */
 const refusesModel = ({ message, failure: { status, code } }: UpstreamError, model: string): boolean =>
   (status === 403 || status === 404) &&
-  (code === 'model_not_found' || message.includes(model) || /\b(models?|resource)\b/i.test(message))
+  (code === 'model_not_found' || message.includes(model) || /\b(models?|resource)\b/i.test(message)) &&
+  !refusesField(message)
 
 /**
  * Whether a smaller request would pass: OpenAI and Groq answer 429 to a prompt that is larger than the account's limit of a minute, OpenRouter 402
@@ -55,7 +60,14 @@ const refusesModel = ({ message, failure: { status, code } }: UpstreamError, mod
 const isTooLarge = ({ message, failure: { status } }: UpstreamError): boolean =>
   (status === 429 && /request too large/i.test(message)) || (status === 402 && /fewer max_tokens/i.test(message))
 
-/** Milliseconds after an answer for which a 500 is not counted: an outage is to be noticed soon, and a burst of one caller's is over. */
+/** Whether a smaller request may pass, as Claude says it: what is left of the limit of a minute is not told. */
+const isLarge = ({ message, failure: { status } }: UpstreamError): boolean =>
+  status === 429 && /would exceed .{0,200}tokens per minute/i.test(message)
+
+/**
+ * Milliseconds after which a burst of one caller's is over: after an answer, no 500 is counted for so long, as an outage is to be noticed soon; and so long
+ * a model rests at most for what may be the fault of one large request.
+ */
 const BURST_MS = 5_000
 
 /**
@@ -76,6 +88,8 @@ function doubtfulMs(failure: UpstreamFailure, restMs: number): number {
 export class Health {
   readonly #states: WeakMap<Provider, State>
   readonly #limited: WeakMap<Provider, Map<string, number>>
+  /** Those that were called while their model rested: an answer ends that. */
+  readonly #tried = new WeakSet<Target>()
   readonly #most: number
   readonly #restMs: number
   readonly #now: () => number
@@ -109,6 +123,7 @@ export class Health {
   /** Records the start of a call, which may be the trial request of its provider. Must be followed by `report` with the same target. */
   begin(target: Target): void {
     const state = this.#of(target.provider)
+    if (this.rest(target)) this.#tried.add(target)
     if (state.nextTry !== undefined && this.available(target.provider))
       state.trial = { target, until: this.#now() + this.#restMs }
   }
@@ -127,6 +142,7 @@ export class Health {
     if (state.trial?.target === target) state.trial = undefined
     // Other errors, such as a disconnected client, say nothing about the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
+    if (error === undefined && this.#tried.has(target)) this.#limited.get(provider)?.delete(model)
     if (error === undefined || error.failure.caller || ended(error.failure) || isTooLarge(error)) {
       state.answered = this.#now()
       state.failures = 0
@@ -136,7 +152,10 @@ export class Health {
     const { kind, retryAfter } = error.failure
     const isOfModel = refusesModel(error, model) || isRateLimit(error.failure)
     if (isOfModel || retryAfter !== undefined)
-      this.#limit(target, retryAfter === undefined ? this.#restMs : retryAfter * 1000)
+      this.#limit(
+        target,
+        Math.min(retryAfter === undefined ? this.#restMs : retryAfter * 1000, isLarge(error) ? BURST_MS : Infinity),
+      )
     if (isOfModel || this.#now() - state.answered < doubtfulMs(error.failure, this.#restMs)) return
     this.#fail(state, kind)
   }
