@@ -82,6 +82,13 @@ export interface ChatStream {
   batches: AsyncIterable<ChunkChoice[]>
   /** The usage reported so far; final after `batches` has ended. */
   usage(): Usage | undefined
+  /**
+   * Of a stream that several calls make: what each call reports so far that may be billed, by its number, which is the index of its choice. `usage` is
+   * then the sum of what is known.
+   */
+  calls?(): ReadonlyMap<number, Usage | undefined>
+  /** Of such a stream: begins no further call, because nobody reads it any more. */
+  beginNoMore?(): void
 }
 
 /**

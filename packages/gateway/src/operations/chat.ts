@@ -111,6 +111,7 @@ function eventsOf(
   const read = readerOf(guards ?? batches)
   /** Reads to the end, so that the usage record has the usage that the upstream reports. @returns whether the stream is complete */
   const drain = async (): Promise<boolean> => {
+    opened.beginNoMore?.()
     try {
       for (;;) {
         watch.expect(timeOutOf(upstream.target, 'betweenEventsMs', upstream.options))

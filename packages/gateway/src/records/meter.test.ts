@@ -46,3 +46,24 @@ describe('a stream that is not complete', () => {
 it('a complete stream has used what it reports', () => {
   expect(used(told(9, 3), [words], { complete: true })).toEqual([9, 3, 'reported'])
 })
+
+it('threat 166: of several calls, each has its report, and an estimate where it has none', () => {
+  const calls = new Map([
+    [0, told(90, 20_000)],
+    [1, undefined],
+    [2, told(90, 0)],
+  ])
+  const stream = { head: {}, usage: () => told(180, 20_000), calls: () => calls } as unknown as ChatStream
+  const meter = streamMeter({ request, prompts: 128, tier: undefined }, stream)
+  meter.count([1, 2].map((index) => ({ index, delta: words, finish_reason: null }) as ChunkChoice))
+  for (const complete of [false, true]) {
+    const { usage, accuracy } = meter.used(complete)
+    expect([usage.prompt_tokens, usage.completion_tokens, accuracy]).toEqual([
+      90 + PROMPT + 90,
+      20_000 + 250 + (complete ? 0 : 250),
+      'partial',
+    ])
+  }
+  calls.delete(1)
+  expect(meter.used(true).accuracy).toBe('reported')
+})

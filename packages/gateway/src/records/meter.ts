@@ -1,7 +1,7 @@
 import type { ChatCompletionRequest, ChatStream, ChunkChoice, Completion, Usage } from '@turnpike/core'
 import { unitsOf } from '@turnpike/core'
 import { extend } from '@turnpike/core/helpers'
-import { areBelieved } from '@turnpike/core/internal'
+import { areBelieved, sumUsage } from '@turnpike/core/internal'
 import { expectedMedia, expectedText, promptOf } from '../limits/prompt.js'
 import type { Used } from './record.js'
 import { servedTier } from '../limits/service-tier.js'
@@ -98,20 +98,39 @@ export function streamMeter(
   stream: ChatStream,
   onFirst?: () => void,
 ): StreamMeter {
+  /** Bytes that were sent, and those of each choice. */
   let sent = 0
+  const sentOf = new Map<number, number>()
+  /** What a call has used, or all calls together. */
+  const one = (told: Usage | undefined, prompts: number, sent: number, complete: boolean): Omit<Metered, 'units'> => {
+    const usage = reported(told)
+    if (usage && complete) return { usage, accuracy: 'reported' }
+    const guess = estimate(request, prompts, sent)
+    return usage ? { usage: partial(usage, guess), accuracy: 'partial' } : { usage: guess, accuracy: 'estimated' }
+  }
   return {
     count(choices) {
       const before = sent
-      for (const { delta } of choices) sent += bytesOf(delta)
+      for (const { index, delta } of choices) {
+        const bytes = bytesOf(delta)
+        sent += bytes
+        if (stream.calls) sentOf.set(index, (sentOf.get(index) ?? 0) + bytes)
+      }
       if (before === 0 && sent > 0) onFirst?.()
     },
     used(complete) {
       const told = stream.usage()
-      const usage = reported(told)
       const tier = servedTier(askedTier, stream.head, told)
-      if (usage && complete) return metered(usage, 'reported', tier)
-      const guess = estimate(request, prompts, sent)
-      return usage ? metered(partial(usage, guess), 'partial', tier) : metered(guess, 'estimated', tier)
+      const calls = Array.from(stream.calls?.() ?? [], ([index, usage]) =>
+        one(usage, 1, sentOf.get(index) ?? 0, complete),
+      )
+      const usage = sumUsage(calls.map(({ usage }) => usage))
+      if (!usage) {
+        const { usage, accuracy } = one(told, prompts, sent, complete)
+        return metered(usage, accuracy, tier)
+      }
+      const accuracies = new Set(calls.map(({ accuracy }) => accuracy))
+      return metered(usage, accuracies.size === 1 ? calls[0]!.accuracy : 'partial', tier)
     },
   }
 }

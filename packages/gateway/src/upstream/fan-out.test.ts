@@ -195,6 +195,37 @@ describe('n streams', () => {
     expect(given.aborted).toBe(true)
   })
 
+  it('tell what each call reports that may be billed', async () => {
+    const told = [usage(1), undefined, usage(3)]
+    let calls = 0
+    const refused = new UpstreamError('Busy', { provider: 'p', kind: 'status', status: 429, accepted: false })
+    const stream = await fanOutStream(20, signal, async () => {
+      const index = calls++
+      if (index === 9) throw refused
+      return { ...opened(saying(`s${index}`)), usage: () => told[index] }
+    })
+    const read = async () => {
+      for await (const _ of stream.batches);
+    }
+    await expect(read()).rejects.toBe(refused)
+    expect(calls).toBeLessThan(20)
+    const reports = [...stream.calls!()]
+    expect(reports.slice(0, 3)).toEqual([
+      [0, told[0]],
+      [1, undefined],
+      [2, told[2]],
+    ])
+    expect([reports.length, new Map(reports).has(9)]).toEqual([calls - 1, false])
+    expect(stream.usage()).toMatchObject({ prompt_tokens: 4, completion_tokens: 2 })
+  })
+
+  it('begin no further call once nobody reads', async () => {
+    let calls = 0
+    const stream = await fanOutStream(20, signal, async () => opened(saying(`s${calls++}`)))
+    for await (const _ of stream.batches) stream.beginNoMore!()
+    expect([calls, stream.calls!().size]).toEqual([8, 8])
+  })
+
   it('are aborted when the reader returns', async () => {
     let given!: Signal
     const stream = await fanOutStream(2, signal, async (one) => {

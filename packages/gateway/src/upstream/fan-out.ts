@@ -35,17 +35,22 @@ export async function fanOutStream(
 ): Promise<ChatStream> {
   const { controller, dispose } = follow(signal)
   let head: ChatStream['head'] | undefined
+  let most = n
   /** What each call that was made has used, as far as is known. */
-  const reports: ChatStream['usage'][] = []
+  const reports = new Map<number, ChatStream['usage']>()
   const start = async (index: number): Promise<AsyncIterator<ChunkChoice[]>> => {
-    reports[index] = () => undefined
+    reports.set(index, () => undefined)
     try {
       const stream = await open(controller.signal)
       if (index === 0) head = stream.head
-      reports[index] = stream.usage
+      reports.set(index, stream.usage)
       return stream.batches[Symbol.asyncIterator]()
     } catch (error) {
-      if (UpstreamError.is(error)) reports[index] = () => error.failure.usage
+      if (UpstreamError.is(error)) {
+        const { usage, accepted } = error.failure
+        if (usage) reports.set(index, () => usage)
+        else if (!accepted) reports.delete(index)
+      }
       throw error
     }
   }
@@ -61,7 +66,7 @@ export async function fanOutStream(
     const others = ended.flatMap((one) =>
       one.status === 'rejected' && one.reason !== error ? [one.reason as unknown] : [],
     )
-    const done = ended.flatMap(({ status }, index) => (status === 'fulfilled' ? [reports[index]!()] : []))
+    const done = ended.flatMap(({ status }, index) => (status === 'fulfilled' ? [reports.get(index)!()] : []))
     throw errorOfCalls([error, ...others], done)
   }
 
@@ -101,7 +106,7 @@ export async function fanOutStream(
         if (!result.done) {
           add(step(index, iterator))
           yield result.value.map((choice) => extend(choice, { index }))
-        } else if (next < n) {
+        } else if (next < most) {
           const following = next++
           add(start(following).then((iterator) => step(following, iterator)))
         }
@@ -113,10 +118,15 @@ export async function fanOutStream(
     }
   }
 
+  const calls = () => new Map(Array.from(reports, ([index, report]) => [index, report()]))
   return {
     head: head!,
     batches: merge(),
-    usage: () => sumUsage(reports.map((report) => report())),
+    usage: () => sumUsage([...calls().values()].filter((usage) => usage !== undefined)),
+    calls,
+    beginNoMore() {
+      most = 0
+    },
   }
 }
 

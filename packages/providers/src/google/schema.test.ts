@@ -199,7 +199,7 @@ describe('references of a schema', () => {
     expect(toSchema({ ...object({ a: to('D0') }), $defs }).looser).toBe(true)
   })
 
-  it('are refused where the schema has more than 10,000 parts; without references it may have any number', () => {
+  it('threat 168: are refused where the schema has more than 10,000 parts; without references it may have any number', () => {
     const parts = (size: number, part: object) => ({
       type: 'object',
       properties: { a: { anyOf: Array.from({ length: size }, () => ({ ...part })) } },

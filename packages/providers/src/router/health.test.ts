@@ -260,7 +260,7 @@ describe('a rate limit', () => {
     expect(health.rest(target())).toBeUndefined()
   })
 
-  it('rests five seconds at most where a smaller request may pass, as Claude says it', () => {
+  it('threat 167: rests five seconds at most where a smaller request may pass, as Claude says it', () => {
     const { clock, health } = setup()
     const text = "This request would exceed your organization's rate limit of 30,000 input tokens per minute."
     health.report(target(), new UpstreamError(text, failure({ status: 429, retryAfter: 60 }).failure))
