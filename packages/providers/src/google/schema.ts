@@ -107,6 +107,9 @@ function circles(defs: Map<string, Schema>): Set<string> {
  */
 const MOST_SCHEMAS = 10_000
 
+/** Characters of the name of a definition: many references to it, which may be shorter at a caller's, have it. */
+const NAME_LENGTH = 64
+
 /** How many schemas were found in a request so far. */
 export interface SchemaCount {
   found: number
@@ -159,7 +162,9 @@ function definitionsOf(root: Schema, count: SchemaCount): { top: Schema; defs: M
   }
   const addName = (target: Schema, ref: string): void => {
     const last = ref.slice(Math.max(ref.lastIndexOf('/'), ref.lastIndexOf('#')) + 1)
-    const plain = unescaped(last).replace(/[^\w.-]/g, '_')
+    const plain = unescaped(last)
+      .slice(0, NAME_LENGTH)
+      .replace(/[^\w.-]/g, '_')
     let name = plain
     let number = numbers.get(plain) ?? 0
     while (taken.has(name)) name = `${plain}_${++number}`

@@ -81,7 +81,9 @@ describe('an error answer of OpenAI', () => {
       true,
     ],
     ['an account', { error: { message: 'Your account was flagged' } }, false],
-  ])('with 403 of a filter is the fault of the caller: %s', (_, body, caller) =>
+    ['logprobs', { error: { message: 'You are not allowed to request logprobs from this model.' } }, true],
+    ['a model', { error: { message: 'You are not allowed to use this model.' } }, false],
+  ])('with 403 of a filter, or of a field, is the fault of the caller: %s', (_, body, caller) =>
     expect(meaning(403, body)).toMatchObject({ caller, credential: !caller }),
   )
 

@@ -4,6 +4,7 @@ import { extend } from '@turnpike/core/helpers'
 import type { ChatAdapter, ErrorAnswer, ErrorMeaning } from '../adapter.js'
 import { contextExceeded } from './context-length.js'
 import { errorObject } from './error-text.js'
+import { refusalsIn } from './parameter-wordings.js'
 import { refusedBy } from './refused-by.js'
 
 /**
@@ -57,6 +58,9 @@ export function billed(error: UpstreamError, usage: Usage | undefined): Upstream
 /** The 404 of a path that a server does not have, such as FastAPI's. */
 const noPath = /^(404:? )?(page )?not found\W?$|no route matched/i
 
+/** Whether an error names a field that it refuses: "You are not allowed to request logprobs from this model" (OpenAI, with 403). */
+const namesField = (message: string): boolean => refusalsIn(message).said.some(({ words }) => words.length > 0)
+
 /** What a filter says of the request where its status is 403: xAI ("Content violates usage guidelines"), OpenRouter ("Your input was flagged"). */
 const filteredInput = /\b(content|input|prompt)\b[^.]{0,60}\b(flagged|violates?|blocked)\b/i
 
@@ -72,13 +76,15 @@ export const faultOf = (
   denied: boolean,
 ): Pick<ErrorMeaning, 'caller' | 'credential'> => {
   const isFiltered = status === 403 && filteredInput.test(message ?? '')
+  const isOfField = status === 403 && namesField(message ?? '')
   return {
     caller:
       !denied &&
       (isFiltered ||
+        isOfField ||
         [400, 409, 413, 422].includes(status) ||
         ([404, 410].includes(status) && typeof body === 'object' && message !== undefined && !noPath.test(message))),
-    credential: denied || (!isFiltered && [401, 402, 403].includes(status)),
+    credential: denied || (!isFiltered && !isOfField && [401, 402, 403].includes(status)),
   }
 }
 

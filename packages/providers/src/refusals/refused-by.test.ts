@@ -25,6 +25,9 @@ describe('an error of a caller refuses', () => {
     ],
   ])('the model: %s', (_, body) => expect(refused(body)).toBe('model'))
 
+  it('a field, also with 403, which another account may have', () =>
+    expect(refused(says('You are not allowed to request logprobs from this model.'), 403)).toBe('parameter'))
+
   it.each([404, 410])('the model: %i', (status) => {
     expect(refused({ detail: "The model 'x' has reached its end of life" }, status)).toBe('model')
     expect(refused('Not found', status)).toBe('model')

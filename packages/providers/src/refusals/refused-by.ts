@@ -46,7 +46,8 @@ export function refusedBy(status: number, text: string, body: unknown): Refused 
   const names = [code, type]
   if (filtered.test(text) || names.some((name) => typeof name === 'string' && filtered.test(name))) return 'content'
   if (status === 413) return 'length'
-  // A 403 that is a caller's is about a file, which another account of the vendor may have.
+  if (status === 403 && refusesParameter(body, names)) return 'parameter'
+  // Any other 403 that is a caller's is about a file, which another account of the vendor may have.
   if ([403, 404, 410].includes(status) || includes(modelCodes, names) || modelTexts.some((form) => form.test(text)))
     return 'model'
   if (ofMessages.test(text) || (typeof param === 'string' && ofMessages.test(param))) return undefined

@@ -278,13 +278,6 @@ describe('a rate limit', () => {
     expect(health.rest(target())).toBeUndefined()
   })
 
-  it('is none where a 403 is about a parameter', () => {
-    const { health } = setup()
-    const text = 'You are not allowed to request logprobs from this model.'
-    health.report(target(), new UpstreamError(text, failure({ status: 403, credential: true }).failure))
-    expect(health.rest(target())).toBeUndefined()
-  })
-
   it.each([503, 529, 500])('is also a %i with a Retry-After, which counts as a failure too', (status) => {
     const { clock, health, call } = setup()
     call(failure({ status, retryAfter: 2 }))

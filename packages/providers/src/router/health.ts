@@ -1,6 +1,5 @@
 import type { Considered, Provider, ProviderHealth, ProviderState, Target, UpstreamFailure } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
-import { refusalsIn } from '../refusals/parameter-wordings.js'
 
 export interface HealthOptions {
   /** Consecutive failures after which a provider rests; default 5. */
@@ -41,17 +40,13 @@ const isTimeout = ({ kind, status }: UpstreamFailure): boolean => kind === 'time
 /** Whether the provider is only asked too often, and not an account that cannot pay, which some report with the same status. */
 const isRateLimit = ({ status, credential }: UpstreamFailure): boolean => status === 429 && !credential
 
-/** Whether an error is of a parameter: "You are not allowed to request logprobs from this model". */
-const refusesField = (message: string): boolean => refusalsIn(message).said.some(({ words }) => words.length > 0)
-
 /**
  * Whether a model is refused, and not the credential: some vendors answer 403 for models that an account may not use, which callers choose. A
  * 403 that names no model is about the account, such as its country.
  */
 const refusesModel = ({ message, failure: { status, code } }: UpstreamError, model: string): boolean =>
   (status === 403 || status === 404) &&
-  (code === 'model_not_found' || message.includes(model) || /\b(models?|resource)\b/i.test(message)) &&
-  !refusesField(message)
+  (code === 'model_not_found' || message.includes(model) || /\b(models?|resource)\b/i.test(message))
 
 /**
  * Whether a smaller request would pass: OpenAI and Groq answer 429 to a prompt that is larger than the account's limit of a minute, OpenRouter 402
