@@ -56,18 +56,18 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 29_700, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 31_700, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 30_800, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import azure', 31_300, () => bundle('azure', 'providers/azure')],
+  ['providers', 'import anthropic', 30_000, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 32_200, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 31_200, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 31_700, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
-  ['providers', 'import bedrock', 38_300, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
-  ['providers', 'import vertex', 43_000, () => bundle('vertex', 'providers/vertex')],
-  ['providers', 'import preset', 31_300, () => bundle('preset', 'providers/presets')],
-  ['providers', 'import createRouter', 15_600, () => bundle('createRouter', 'providers')],
+  ['providers', 'import bedrock', 38_800, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import vertex', 43_400, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import preset', 31_800, () => bundle('preset', 'providers/presets')],
+  ['providers', 'import createRouter', 15_800, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
-  ['gateway', 'import createGateway', 74_500, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 74_800, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
@@ -89,10 +89,10 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
   ['core', 'tarball', 231_000, () => tarball('core')],
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 227_000, () => tarball('gateway')],
+  ['gateway', 'tarball', 229_000, () => tarball('gateway')],
   ['http', 'tarball', 108_500, () => tarball('http')],
   ['platform', 'tarball', 397_000, () => tarball('platform')],
-  ['providers', 'tarball', 510_000, () => tarball('providers')],
+  ['providers', 'tarball', 517_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
   ['turnpike', 'tarball', 467_000, () => tarball('turnpike')],
 ]
