@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import { request } from 'node:http'
+import { createServer as createHttpServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -8,7 +8,7 @@ import { ApiError } from '@turnpike/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Exchange, Reply } from './shells/exchange.js'
 import { PIPELINED } from './conventions.js'
-import { createServer } from './node.js'
+import { createListener, createServer } from './node.js'
 
 const LIMIT = 10
 const utf8 = new TextDecoder()
@@ -99,5 +99,51 @@ describe('pipelined requests', () => {
     count = 0
     expect((await send(PIPELINED + 2)).length).toBeLessThanOrEqual(1)
     expect(count).toBe(1)
+  })
+
+  it('threat 169: do not run behind an answer that closes the connection', async () => {
+    count = 0
+    const { port } = server.address() as AddressInfo
+    const socket = connect(port, '127.0.0.1')
+    // The first has no Host.
+    socket.write('GET /0 HTTP/1.1\r\n\r\nGET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 400 (?:(?!HTTP)[^])*$/)
+    expect(count).toBe(0)
+  })
+})
+
+describe('a request that Node runs beside an earlier one of its connection', () => {
+  let ended: () => void
+  const hasEnded = new Promise<void>((resolve) => (ended = resolve))
+  let disconnects = 0
+  const listener = createListener({
+    handle: async (exchange) => {
+      exchange.onDisconnect(() => void disconnects++)
+      async function* body() {
+        try {
+          for (;;) yield 'x'.repeat(10_000)
+        } finally {
+          ended()
+        }
+      }
+      return { status: 200, headers: {}, body: body() }
+    },
+    refuse: (error) => replyOf(error.status, error.message),
+  })
+  // Of an application, which closes the connection with its first answer.
+  const server = createHttpServer((request, response) => {
+    if (request.url === '/own') response.writeHead(200, { connection: 'close' }).end()
+    else listener(request, response)
+  })
+  beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'))
+  afterAll(() => once(server.close(), 'close'))
+
+  it('threat 169: ends with the connection, also without a socket of its own', async () => {
+    const { port } = server.address() as AddressInfo
+    const socket = connect(port, '127.0.0.1')
+    socket.write('GET /own HTTP/1.1\r\nHost: x\r\n\r\nGET /stream HTTP/1.1\r\nHost: x\r\n\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 200 OK(?:(?!HTTP)[^])*$/)
+    await hasEnded
+    expect(disconnects).toBe(1)
   })
 })

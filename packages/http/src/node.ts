@@ -106,18 +106,25 @@ export function createServer(servable: Servable, options: ServerOptions = {}): S
     if (isFree(socket, responses.get(socket))) writeRaw(socket, servable.refuse(error))
     else socket.destroy()
   }
-  /** Runs a request once that before it on the connection has been answered: responses that cannot be sent yet would only take memory. */
+  /**
+   * Runs a request once that before it on the connection has been answered: responses that cannot be sent yet would only take memory. One behind an
+   * answer that ends the connection is not run.
+   */
   const inTurn: RequestListener = (request, response) => {
     const { socket } = request
     const last = responses.get(socket)
     responses.set(socket, response)
-    if (!last || last.writableFinished) return checked(request, response)
+    // A response has the socket once it is its turn.
+    const run = (): void => {
+      if (response.socket === socket && socket.writable) checked(request, response)
+    }
+    if (response.socket === socket || !last) return run()
     const count = (waiting.get(socket) ?? 0) + 1
     if (count > PIPELINED) return void socket.destroy()
     waiting.set(socket, count)
     last.once('close', () => {
       waiting.set(socket, waiting.get(socket)! - 1)
-      if (!socket.destroyed) checked(request, response)
+      run()
     })
   }
   const checked: RequestListener = (request, response) => {

@@ -13,7 +13,11 @@ export interface NodeRequest {
   method?: string | undefined
   url?: string | undefined
   headers: Record<string, string | string[] | undefined>
-  socket: { remoteAddress?: string | undefined; encrypted?: boolean }
+  socket: {
+    remoteAddress?: string | undefined
+    encrypted?: boolean
+    once?(event: 'close', listener: () => void): unknown
+  }
   complete: boolean
   readableEnded: boolean
   readableLength: number
@@ -38,6 +42,19 @@ export type NodeListener = (
 const LINGER_MS = 1_000
 
 const utf8 = new TextEncoder()
+
+/**
+ * Ends a response that waits for an earlier one with its connection: Node tells it nothing of that, and an earlier one that closes the connection leaves
+ * it without a socket for good.
+ */
+function closeWith(request: NodeRequest, response: NodeResponse): void {
+  if (response.socket !== null) return
+  request.socket.once?.('close', () => {
+    if (response.socket) return
+    response.destroy()
+    response.emit('close')
+  })
+}
 
 /** The bytes of a body that middleware has already parsed. @throws ApiError 400 `invalid_json` for one that is too deep to be written */
 function parsedBody(body: unknown): Uint8Array {
@@ -200,11 +217,13 @@ function trySend(request: NodeRequest, response: NodeResponse, reply: Reply, idl
 export function nodeShell(handle: Handler, options: ShellOptions = {}): NodeListener {
   const { answerIdleMs = ANSWER_IDLE_MS } = options
   const pace = paceOf(options)
-  return (request, response, next) =>
-    handle(toExchange(request, response, next !== undefined, options.trustedHops ?? 0, pace)).then((reply) => {
+  return (request, response, next) => {
+    closeWith(request, response)
+    return handle(toExchange(request, response, next !== undefined, options.trustedHops ?? 0, pace)).then((reply) => {
       if (!reply) return next!()
       if (request.complete) return trySend(request, response, reply, answerIdleMs)
       // If the body arrived with the head, `complete` is set one turn later, and the connection can be kept alive.
       return nextTurn().then(() => trySend(request, response, reply, answerIdleMs))
     })
+  }
 }

@@ -18,6 +18,7 @@ export interface NodeResponse extends NodeWriter {
   destroyed: boolean
   writableFinished: boolean
   on(event: 'close', listener: () => void): unknown
+  emit(event: 'close'): unknown
   writeHead(status: number, headers: Record<string, string | number | string[]>): unknown
   flushHeaders(): void
   /** Set by `writeHead` if the response uses the chunked transfer coding; absent for HTTP/2. */
