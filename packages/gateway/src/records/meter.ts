@@ -98,9 +98,9 @@ export function streamMeter(
   stream: ChatStream,
   onFirst?: () => void,
 ): StreamMeter {
-  /** Bytes that were sent, and those of each choice. */
+  /** Bytes that were sent, and those of each choice where it has a call of its own. */
   let sent = 0
-  const sentOf = new Map<number, number>()
+  const sentOf = stream.calls && new Map<number, number>()
   /** What a call has used, or all calls together. */
   const one = (told: Usage | undefined, prompts: number, sent: number, complete: boolean): Omit<Metered, 'units'> => {
     const usage = reported(told)
@@ -114,7 +114,7 @@ export function streamMeter(
       for (const { index, delta } of choices) {
         const bytes = bytesOf(delta)
         sent += bytes
-        if (stream.calls) sentOf.set(index, (sentOf.get(index) ?? 0) + bytes)
+        sentOf?.set(index, (sentOf.get(index) ?? 0) + bytes)
       }
       if (before === 0 && sent > 0) onFirst?.()
     },
@@ -122,7 +122,7 @@ export function streamMeter(
       const told = stream.usage()
       const tier = servedTier(askedTier, stream.head, told)
       const calls = Array.from(stream.calls?.() ?? [], ([index, usage]) =>
-        one(usage, 1, sentOf.get(index) ?? 0, complete),
+        one(usage, 1, sentOf!.get(index) ?? 0, complete),
       )
       const usage = sumUsage(calls.map(({ usage }) => usage))
       if (!usage) {

@@ -17,6 +17,7 @@ export interface NodeRequest {
     remoteAddress?: string | undefined
     encrypted?: boolean
     once?(event: 'close', listener: () => void): unknown
+    removeListener?(event: 'close', listener: () => void): unknown
   }
   complete: boolean
   readableEnded: boolean
@@ -49,11 +50,15 @@ const utf8 = new TextEncoder()
  */
 function closeWith(request: NodeRequest, response: NodeResponse): void {
   if (response.socket !== null) return
-  request.socket.once?.('close', () => {
+  const { socket } = request
+  const end = (): void => {
+    // By then it may have got the socket.
     if (response.socket) return
     response.destroy()
     response.emit('close')
-  })
+  }
+  socket.once?.('close', end)
+  response.on('close', () => socket.removeListener?.('close', end))
 }
 
 /** The bytes of a body that middleware has already parsed. @throws ApiError 400 `invalid_json` for one that is too deep to be written */
