@@ -37,6 +37,8 @@ interface Request {
   calls: number
   able: number
   over: boolean
+  /** Who was asked although it rested: what it answers ends that. */
+  despite: Set<number>
   /** Who served it, with what. */
   served: { place: number; usage: NonNullable<Outcome['usage']> } | undefined
   /** Of what its caller is told where nobody did. */
@@ -107,6 +109,7 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
         calls: 0,
         able: left.length,
         over: left.length === 0,
+        despite: new Set(),
         served: undefined,
         failure: undefined,
         prices,
@@ -129,6 +132,7 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
         expect(request.calls === 0 || request.round > 0, 'one is asked where all rest').toBe(true)
         tally.allRested++
       }
+      if (rest(place, now) >= 0) request.despite.add(place)
       request.left = request.left.filter((i) => i !== place)
       request.calls++
       expect(request.calls).toBeLessThanOrEqual(request.able * (1 + retries))
@@ -144,6 +148,7 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
       const breaker = breakers[place]!
       if (breaker.trying?.request === request) breaker.trying = undefined
       if (usage) request.served = { place, usage }
+      if (!failure && request.despite.has(place)) breaker.limitedUntil = 0
       if (!failure && breaker.restsUntil !== undefined) tally.recovered++
       const late = failure && (failure.kind === 'timeout' || [403, 404, 504, 524].includes(failure.status!))
       // For how long the last answer to somebody else speaks for the provider.
