@@ -55,10 +55,17 @@ function closeWith(request: NodeRequest, response: NodeResponse): void {
     // By then it may have got the socket.
     if (response.socket) return
     response.destroy()
-    response.emit('close')
+    // Node 26 tells it by itself then.
+    setImmediate(() => {
+      if (!hasClosed) response.emit('close')
+    })
   }
+  let hasClosed = false
   socket.once?.('close', end)
-  response.on('close', () => socket.removeListener?.('close', end))
+  response.on('close', () => {
+    hasClosed = true
+    socket.removeListener?.('close', end)
+  })
 }
 
 /** The bytes of a body that middleware has already parsed. @throws ApiError 400 `invalid_json` for one that is too deep to be written */
