@@ -2,8 +2,8 @@ import type { Memory } from '@turnpike/core'
 import type { Read } from '@turnpike/core/helpers'
 import { concat, fromBase64, inTurns, Pieces, readerOf } from '@turnpike/core/helpers'
 import { EVENT_VALUES, excessOf, parseJson } from '../upstream/json.js'
+import { keptOf } from '../upstream/kept.js'
 import type { Transport, TransportResponse } from '../upstream/transport.js'
-import { UNCOUNTED } from '../upstream/transport.js'
 import type { Frame } from './event-stream.js'
 import { frameReader } from './event-stream.js'
 
@@ -43,7 +43,7 @@ function toEvents(body: TransportResponse['body'], memory: Memory | undefined): 
   const source = body[Symbol.asyncIterator]()
   const readPiece = inTurns(readerOf(source))
   const frames = frameReader()
-  let counted = UNCOUNTED
+  const keep = keptOf(memory)
   const read: Read<Uint8Array> = (onResult, onError) =>
     readPiece((result) => {
       try {
@@ -56,11 +56,7 @@ function toEvents(body: TransportResponse['body'], memory: Memory | undefined): 
           const data = dataOf(frame)
           return data ? [BEGIN, data, END] : []
         })
-        const size = frames.size()
-        if (size > counted) {
-          memory?.take(size - counted)
-          counted = size
-        }
+        keep(frames.size())
         if (lines.length === 0) read(onResult, onError)
         else
           onResult({

@@ -6,7 +6,7 @@ import { createParser } from 'eventsource-parser'
 import type { StreamDecoder, UpstreamEvent } from '../adapter.js'
 import { malformed, tooLarge, truncated } from '../refusals/failures.js'
 import { EVENT_VALUES, excessOf, parseJson } from './json.js'
-import { UNCOUNTED } from './transport.js'
+import { keptOf } from './kept.js'
 
 /** How long, and how many bytes of, a body is read after its last event, so that the connection can be reused. */
 const TAIL_MS = 1_000
@@ -170,8 +170,7 @@ export function decodeStream<Item>(
   let ended = false
   /** Whether more is kept than may be. */
   let isFull = false
-  /** Characters that were counted. */
-  let counted = UNCOUNTED
+  const keep = keptOf(memory)
   /** Delivers the next result if it is known in advance. */
   let known: Read<Item[]> | undefined
   /** Items from the end of the body, held until the stream is known to be complete. */
@@ -202,10 +201,7 @@ export function decodeStream<Item>(
     const kept = decoder.kept?.() ?? 0
     isFull = kept > limit
     if (isFull) throw tooLarge(provider, `An answer has more than ${limit} characters of arguments and thoughts`)
-    const most = kept + parser.size()
-    if (most <= counted) return
-    memory?.take(most - counted)
-    counted = most
+    keep(kept + parser.size())
   }
 
   /** The items of a piece; undefined if it completes no event. */

@@ -1,9 +1,6 @@
 import type { Memory, Signal } from '@turnpike/core'
 import { follow, Pieces } from '@turnpike/core/helpers'
 
-/** Bytes of an answer that are kept without being taken from the memory of its request: most have fewer. */
-export const UNCOUNTED = 64 * 1024
-
 /** A request to a transport. Adapters never call `fetch` themselves. */
 export interface TransportRequest {
   url: string

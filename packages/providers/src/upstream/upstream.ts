@@ -4,12 +4,13 @@ import { concat, nextTurn, PIECE_COST, readerOf } from '@turnpike/core/helpers'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { billed, malformed, statusError, tooLarge, truncated, unreported } from '../refusals/failures.js'
 import { excessOf, parseAnswer, parseJson } from './json.js'
+import { UNCOUNTED } from './kept.js'
 import { neverSent } from './network-errors.js'
 import type { Repeatable } from '../refusals/refusals.js'
 import type { Secrets } from '../refusals/secrets.js'
 import { credentialsIn } from '../refusals/secrets.js'
 import type { Transport, TransportRequest, TransportResponse } from './transport.js'
-import { dismiss, UNCOUNTED } from './transport.js'
+import { dismiss } from './transport.js'
 
 /** A request as it is sent: its body may be JSON already. */
 export type Outgoing = Omit<UpstreamRequest, 'body'> &
