@@ -102,7 +102,7 @@ function circles(defs: Map<string, Schema>): Set<string> {
 }
 
 /**
- * Most schemas of a request within those that have references: twice the properties that OpenAI takes, whose structured outputs are the largest that vendors
+ * Most schemas within those that have references, of all tools of a request, and of its format: twice the properties that OpenAI takes, whose structured outputs are the largest that vendors
  * allow.
  */
 const MOST_SCHEMAS = 10_000
@@ -110,7 +110,7 @@ const MOST_SCHEMAS = 10_000
 /** Characters of the name of a definition: many references to it, which may be shorter at a caller's, have it. */
 const NAME_LENGTH = 64
 
-/** How many schemas were found in a request so far. */
+/** How many schemas were found so far. */
 export interface SchemaCount {
   found: number
 }
@@ -216,7 +216,7 @@ function definitionsOf(root: Schema, count: SchemaCount): { top: Schema; defs: M
 /**
  * Converts a JSON Schema to what Gemini takes of references: definitions are in `$defs`; `$ref` has no siblings but those with `$`; and what
  * refers to itself is not required (Google's reference of `responseJsonSchema`, November 2026).
- * @param count of the schemas of the whole request
+ * @param count of the schemas of all that is sent together; default of this one
  * @returns the schema, and whether it allows more than the given one
  */
 export function toSchema(root: Schema, count: SchemaCount = { found: 0 }): { schema: Schema; looser: boolean } {

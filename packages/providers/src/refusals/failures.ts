@@ -75,16 +75,14 @@ export const faultOf = (
   message: string | undefined,
   denied: boolean,
 ): Pick<ErrorMeaning, 'caller' | 'credential'> => {
-  const isFiltered = status === 403 && filteredInput.test(message ?? '')
-  const isOfField = status === 403 && namesField(message ?? '')
+  const isOfRequest = status === 403 && (filteredInput.test(message ?? '') || namesField(message ?? ''))
   return {
     caller:
       !denied &&
-      (isFiltered ||
-        isOfField ||
+      (isOfRequest ||
         [400, 409, 413, 422].includes(status) ||
         ([404, 410].includes(status) && typeof body === 'object' && message !== undefined && !noPath.test(message))),
-    credential: denied || (!isFiltered && !isOfField && [401, 402, 403].includes(status)),
+    credential: denied || (!isOfRequest && [401, 402, 403].includes(status)),
   }
 }
 

@@ -75,6 +75,7 @@ const stepsOf = (path: string): string[] =>
  * to do without, or something unknown below a field of the request: that may be a caller's, and the field itself is taken.
  */
 export function fieldsOf(given: string): Named | undefined {
+  // A word behind a name is none of it: "the 'output_config.effort' parameter".
   const path = given.replace(/(?<=[\w'\])]) +(?:parameter|argument|field|property|value)$/i, '')
   // In a path, such a word is a field of the request, which may be a caller's.
   const isPath = /[.:#/[]/.test(path)

@@ -22,6 +22,8 @@ describe('a refusal of a parameter is understood', () => {
     ['property stream_options should not exist', ['stream_options']],
     ['The min_p and logit_bias parameters are not yet supported with speculative decoding.', ['min_p', 'logit_bias']],
     ["output_config.effort: 'minimal' is not supported by this model", ['reasoning_effort=minimal']],
+    ["The 'text.verbosity' parameter is not supported with this model", ['verbosity']],
+    ["'text.verbosity' parameter is not supported with this model", ['verbosity']],
     ['Unsupported parameters: store, verbosity.', ['store', 'verbosity']],
     [
       'Malformed input request: #: extraneous key [frequency_penalty] is not permitted, please reformat',

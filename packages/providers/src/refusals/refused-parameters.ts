@@ -22,15 +22,15 @@ const valueOf = (request: object, field: string): unknown => {
 }
 
 /** What is documented below fields that are left out as a whole: anything else there may be what is refused, and is a caller's. */
-const below: Record<string, readonly string[] | undefined> = {
+const documentedBelow: Record<string, readonly string[] | undefined> = {
   stream_options: ['include_usage', 'include_obfuscation'],
   response_format: ['type', 'json_schema'],
 }
 
 /** Whether a request has something below a field that is not documented. */
-function hasOwn(request: object, field: string): boolean {
+function hasUndocumented(request: object, field: string): boolean {
   const value = (request as Record<string, unknown>)[field]
-  const names = below[field]
+  const names = documentedBelow[field]
   return names !== undefined && isObject(value) && Object.keys(value).some((name) => !names.includes(name))
 }
 
@@ -69,7 +69,8 @@ export function lossesBy(answer: string, request: { model: string }): Loss[] | u
   for (const [field, ofValue] of refused) {
     // The limit is sent by its other name, if the upstream has that: without one, an answer could cost anything.
     if (field === 'max_tokens' && !text.includes('max_completion_tokens')) return undefined
-    if (hasOwn(request, field === 'strict' ? 'response_format' : field)) return undefined
+    // `strict` is within the format.
+    if (hasUndocumented(request, field === 'strict' ? 'response_format' : field)) return undefined
     const values = documented[field]
     if (field === 'schemas') losses.push(lossOfSchemas(request))
     else if (!values || !(field === 'response_format' || ofValue)) losses.push(field)
