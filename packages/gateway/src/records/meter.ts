@@ -92,6 +92,8 @@ function partial(report: Usage, guess: Usage): Usage {
   return extend(report, { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens })
 }
 
+type Call = Pick<Metered, 'usage' | 'accuracy'>
+
 /** @param onFirst called when the first text, thought or call comes: chunks before it have a role alone */
 export function streamMeter(
   { request, prompts, tier: askedTier }: Asked,
@@ -101,11 +103,11 @@ export function streamMeter(
   /** Bytes that were sent, and those of each choice where it has a call of its own. */
   let sent = 0
   const sentOf = stream.calls && new Map<number, number>()
-  /** What a call has used, or all calls together. */
-  const one = (told: Usage | undefined, prompts: number, sent: number, complete: boolean): Omit<Metered, 'units'> => {
+  /** What one call has used, or several that report together. @param bytes that were sent of what it said */
+  const one = (told: Usage | undefined, prompts: number, bytes: number, complete: boolean): Call => {
     const usage = reported(told)
     if (usage && complete) return { usage, accuracy: 'reported' }
-    const guess = estimate(request, prompts, sent)
+    const guess = estimate(request, prompts, bytes)
     return usage ? { usage: partial(usage, guess), accuracy: 'partial' } : { usage: guess, accuracy: 'estimated' }
   }
   return {
@@ -121,16 +123,12 @@ export function streamMeter(
     used(complete) {
       const told = stream.usage()
       const tier = servedTier(askedTier, stream.head, told)
-      const calls = Array.from(stream.calls?.() ?? [], ([index, usage]) =>
-        one(usage, 1, sentOf!.get(index) ?? 0, complete),
-      )
-      const usage = sumUsage(calls.map(({ usage }) => usage))
-      if (!usage) {
-        const { usage, accuracy } = one(told, prompts, sent, complete)
-        return metered(usage, accuracy, tier)
-      }
-      const accuracies = new Set(calls.map(({ accuracy }) => accuracy))
-      return metered(usage, accuracies.size === 1 ? calls[0]!.accuracy : 'partial', tier)
+      const calls = stream.calls
+        ? Array.from(stream.calls(), ([index, usage]) => one(usage, 1, sentOf!.get(index) ?? 0, complete))
+        : [one(told, prompts, sent, complete)]
+      const [{ accuracy }] = calls as [Call]
+      const usage = sumUsage(calls.map(({ usage }) => usage))!
+      return metered(usage, calls.every((call) => call.accuracy === accuracy) ? accuracy : 'partial', tier)
     },
   }
 }
