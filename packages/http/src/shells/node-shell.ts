@@ -51,6 +51,7 @@ const utf8 = new TextEncoder()
 function closeWith(request: NodeRequest, response: NodeResponse): void {
   if (response.socket !== null) return
   const { socket } = request
+  let hasClosed = false
   const end = (): void => {
     // By then it may have got the socket.
     if (response.socket) return
@@ -60,7 +61,6 @@ function closeWith(request: NodeRequest, response: NodeResponse): void {
       if (!hasClosed) response.emit('close')
     })
   }
-  let hasClosed = false
   socket.once?.('close', end)
   response.on('close', () => {
     hasClosed = true
