@@ -191,6 +191,15 @@ describe('references of a schema', () => {
     expect(named(1_001)).not.toHaveProperty('$defs')
   })
 
+  it('threat 104: are to nothing where their pointers have more than 50 names', () => {
+    const below = (names: number) => {
+      const inner = Array.from({ length: names - 1 }).reduce<object>((schema) => ({ not: schema }), text)
+      return toSchema({ a: { $ref: `#/b${'/not'.repeat(names - 1)}` }, b: inner }).schema['a']
+    }
+    expect(below(50)).toEqual({ $ref: '#/$defs/not' })
+    expect(below(51)).toEqual({ $ref: `#/b${'/not'.repeat(50)}` })
+  })
+
   it('of thousands of definitions in a row take no stack', () => {
     const size = 3_000
     const $defs = Object.fromEntries(

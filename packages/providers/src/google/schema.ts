@@ -42,17 +42,23 @@ function targetOf(schema: Schema): string | undefined {
   return ref?.startsWith(PREFIX) ? ref.slice(PREFIX.length) : undefined
 }
 
-/** Longest reference to something. What is read of each is all of it, several times. */
+/** Longest reference to something, in characters. */
 const LONGEST_REFERENCE = 1_000
+
+/** Most names of a JSON pointer. `items` and `properties` are names, too, so that this is a property twenty levels down. */
+const POINTER_NAMES = 50
 
 const unescaped = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~')
 
-/** What a JSON pointer within a document refers to (RFC 6901); undefined if there is no such schema. */
+/** What a JSON pointer within a document refers to (RFC 6901); undefined if there is no such schema, or if it has more than `POINTER_NAMES`. */
 function resolve(root: Schema, ref: string): Schema | undefined {
+  const names = ref.split('/', POINTER_NAMES + 2).slice(1)
+  if (names.length > POINTER_NAMES) return undefined
   let target: unknown = root
-  for (const token of ref.split('/').slice(1).map(unescaped))
-    target =
-      typeof target === 'object' && target && Object.hasOwn(target, token) ? (target as Schema)[token] : undefined
+  for (const name of names.map(unescaped)) {
+    if (typeof target !== 'object' || !target || !Object.hasOwn(target, name)) return undefined
+    target = (target as Schema)[name]
+  }
   return isObject(target) ? target : undefined
 }
 
@@ -151,14 +157,21 @@ function definitionsOf(root: Schema, count: SchemaCount): { top: Schema; defs: M
   const numbers = new Map<string, number>()
   const base = typeof root['$id'] === 'string' ? root['$id'].replace(/#$/, '') : ''
 
-  /** What the reference of a schema is to; undefined for none, and for one that is to another document or to nothing, or too long. */
-  const aimOf = (schema: Schema): { ref: string; target: Schema } | undefined => {
-    const given = refOf(schema)
-    if (given === undefined || given.length > LONGEST_REFERENCE) return undefined
+  /** What a reference is to; undefined for one that is to another document or to nothing, or too long. */
+  const find = (given: string): { ref: string; target: Schema } | undefined => {
+    if (given.length > LONGEST_REFERENCE) return undefined
     const ref = base !== '' && given.startsWith(`${base}#`) ? given.slice(base.length) : given
     if (ref === ROOT || ref === base) return { ref, target: root }
     const target = ref.startsWith('#/') ? resolve(root, ref) : identified.get(ref)
     return target && all.has(target) ? { ref, target } : undefined
+  }
+  const found = new Map<string, ReturnType<typeof find>>()
+  /** What the reference of a schema is to. Each text is looked up once. */
+  const aimOf = (schema: Schema): ReturnType<typeof find> => {
+    const given = refOf(schema)
+    if (given === undefined) return undefined
+    if (!found.has(given)) found.set(given, find(given))
+    return found.get(given)
   }
   const addName = (target: Schema, ref: string): void => {
     const last = ref.slice(Math.max(ref.lastIndexOf('/'), ref.lastIndexOf('#')) + 1)
