@@ -182,6 +182,43 @@ describe(`threat 42: prompts that cost nothing before the call, on ${runtime}`, 
   })
 })
 
+describe(`threat 170: several answers whose prompts are long together, on ${runtime}`, () => {
+  const [prompt, n, output] = [150_000, 3, 100]
+  const ask = async (stream: boolean, status: number) => {
+    const key = await callers.create({ budget: { usd: 10 } })
+    const answer = await callers.chat(
+      { model: 'gemini-2.5-pro', messages: [user('Hi')], n, stream, max_tokens: output },
+      key,
+    )
+    expect(answer.status).toBe(status)
+    return (await charges()).map(({ cost_usd }) => cost_usd)
+  }
+  // Above 200,000 tokens both rates are higher.
+  const cost = (calls: number) => expect.closeTo(((prompt * 1.25 + output * 10) * calls) / 1e6, 9)
+
+  it.each([false, true])('cost what a vendor bills, which looks at each of them (stream %s)', async (stream) => {
+    const told: [number, number] = [prompt, output]
+    stack.fault = () =>
+      stream
+        ? streamedAnswer('google', 'Hello', told, Promise.resolve())
+        : heldAnswer(wholeAnswer('google', 'Hello', ...told), Promise.resolve())
+    expect(await ask(stream, 200)).toEqual([cost(n)])
+  })
+
+  it.each([false, true])('also where one of them fails (stream %s)', async (stream) => {
+    const told: [number, number] = [prompt, output]
+    let calls = 0
+    const later = new Promise((resolve) => setTimeout(resolve, 300))
+    stack.fault = () => {
+      if (++calls === 2) return { status: 429, body: { error: { message: 'Busy' } } }
+      return stream
+        ? streamedAnswer('google', 'Hello', told, later)
+        : heldAnswer(wholeAnswer('google', 'Hello', ...told), later)
+    }
+    expect(await ask(stream, 429)).toEqual([cost(n - 1)])
+  })
+})
+
 describe(`threat 43: answers that are left before they cost anything, on ${runtime}`, () => {
   /** Makes a request, leaves after the first bytes or once the upstream has it, and lets the upstream end then. */
   async function leave(path: string, body: object, key: string, isStream: boolean): Promise<void> {

@@ -48,7 +48,7 @@ export interface Need {
   expected(target: Target): Units
   /** The tokens that a target is likely to use, of prompt and answers; used only where they are limited a minute. Default: those that are expected. */
   likely?(target: Target): number
-  /** How many calls a target needs; absent = one. */
+  /** How many calls a target needs, each with the prompt; absent = one. */
   calls?(target: Target): number
   /** Tokens of the prompt and of one answer; used only when prices are compared. Default: not checked. */
   size?(): { prompt: number; output: number }

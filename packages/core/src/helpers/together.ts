@@ -30,6 +30,7 @@ export function errorOfCalls(errors: unknown[], done: (Usage | undefined)[]): un
   const all: Partial<UpstreamFailure> = {
     accepted: done.length > 0 || aborted || failures.some(({ accepted }) => accepted),
     usage: sumUsage(reports),
+    calls: reports.length,
     unreported: done.includes(undefined) || failures.some(({ unreported }) => unreported) || undefined,
   }
   return new UpstreamError(error.message, extend(error.failure, all))

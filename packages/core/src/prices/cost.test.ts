@@ -119,6 +119,11 @@ describe('the rates of a request', () => {
     expect(ratesFor(price, units)).toEqual(rates)
   })
 
+  it('are those of one prompt where there are several calls', () => {
+    expect(ratesFor(price, { input: 300 }, 3)).toMatchObject({ input: 1 })
+    expect(ratesFor(price, { input: 303 }, 3)).toMatchObject({ input: 3 })
+  })
+
   it('count all classes of the prompt for the tier', () => {
     const classes = ['input', 'input_audio', 'input_image', 'cache_read', 'cache_write', 'cache_write_1h'] as const
     for (const name of classes) expect(ratesFor(price, { input: 100, [name]: 101 }), name).toMatchObject({ input: 3 })

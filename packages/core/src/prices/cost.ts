@@ -26,12 +26,13 @@ export const likelyTokens = (need: Need, target: Target): number =>
 
 /**
  * The rates of a request: those of the price, overridden by those of the highest tier that its prompt exceeds.
+ * @param calls how many calls the units are of, each with the prompt; default 1. Vendors look at the prompt of each
  * @example const nanoUsd = cost(units, ratesFor(price, units))
  */
-export function ratesFor(price: Price, units: Units): Rates {
+export function ratesFor(price: Price, units: Units, calls = 1): Rates {
   if (!price.tiers) return price
   const { tiers, ...rates } = price
-  const size = promptClasses.reduce((sum, name) => sum + (units[name] ?? 0), 0)
+  const size = promptClasses.reduce((sum, name) => sum + (units[name] ?? 0), 0) / calls
   const exceeded = tiers.filter(({ above }) => size > above).toSorted((a, b) => b.above - a.above)
   const { above: _, ...tier } = exceeded[0] ?? { above: 0 }
   return Object.assign(rates, tier)

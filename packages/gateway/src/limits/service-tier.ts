@@ -49,12 +49,20 @@ export function servedTier(
 export const isPriced = ({ prices, provider, model }: Target, tier: string): boolean =>
   cheaper.includes(tier) || prices?.price(provider.id, model, tier) !== undefined
 
-/** The rates of a request; those of a tier without a price are the standard ones. */
-export function ratesOf({ price, prices, provider, model }: Target, units: Units, tier: string | undefined): Rates {
-  const rates = price ? ratesFor(price, units) : {}
+/**
+ * The rates of a request; those of a tier without a price are the standard ones.
+ * @param calls how many calls the units are of; default 1
+ */
+export function ratesOf(
+  { price, prices, provider, model }: Target,
+  units: Units,
+  tier: string | undefined,
+  calls?: number,
+): Rates {
+  const rates = price ? ratesFor(price, units, calls) : {}
   if (tier === undefined || !price) return rates
   const priceOf = (name: string): Price | undefined => prices?.price(provider.id, model, name)
   const both = priceOf(tier)
   const own = both ? [both] : tier.split('+').map(priceOf)
-  return Object.assign({}, rates, ...own.map((price) => price && ratesFor(price, units)))
+  return Object.assign({}, rates, ...own.map((price) => price && ratesFor(price, units, calls)))
 }

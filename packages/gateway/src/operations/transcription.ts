@@ -1,11 +1,11 @@
-import type { FileInput, Note, TranscriptionFormat, TranscriptionRequest } from '@turnpike/core'
+import type { FileInput, Note, Target, TranscriptionFormat, TranscriptionRequest } from '@turnpike/core'
 import { TranscriptionFields, TranscriptionResponse, unitsOf } from '@turnpike/core'
 import { extend } from '@turnpike/core/helpers'
 import { invalid, unsupported } from '@turnpike/core/internal'
 import { bytes } from '@turnpike/http'
 import * as v from 'valibot'
 import { requireModel } from '../limits/allowed-models.js'
-import { AUDIO_LIMIT, MOST_SECONDS, TRANSCRIPTION_MODELS } from '../conventions.js'
+import { AUDIO_LIMIT, MOST_OUTPUT_TOKENS, MOST_SECONDS, TRANSCRIPTION_MODELS } from '../conventions.js'
 import { transcriptionFields, permitted } from '../limits/documented-fields.js'
 import { guarded } from '../guards/guarding.js'
 import { reported } from '../records/meter.js'
@@ -135,10 +135,12 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
         // Whom it is for, also where that is not sent.
         request: extend(request, { user: fields['user'] }),
         expected: () => expected,
-        most: () => ({
-          ...unitsOfSeconds(longest),
-          input: mostTokens(utf8Bytes(request.prompt ?? '')),
-        }),
+        most: ({ price, limits }: Target) => {
+          const units = unitsOfSeconds(longest)
+          // A chat model may do what the prompt or the recording says.
+          if (price?.seconds === undefined) units.output = limits?.()?.maxOutput ?? MOST_OUTPUT_TOKENS
+          return { ...units, input: mostTokens(utf8Bytes(request.prompt ?? '')) }
+        },
       }
       if (guarding?.inPlace) return reply(await guarding.give(need), format)
       const upstream = await upstreamRequest(options, caller, call, need, notes)

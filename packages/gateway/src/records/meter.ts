@@ -14,12 +14,13 @@ export type Metered = Used & { usage: Usage }
 export const reported = (usage: Usage | undefined): Usage | undefined =>
   usage && areBelieved(usage) && usage.prompt_tokens + usage.completion_tokens > 0 ? usage : undefined
 
-/** Reported tokens by class. */
-export const metered = (usage: Usage, accuracy: Used['accuracy'], tier?: string): Metered => ({
+/** Reported tokens by class. @param calls how many calls they are of; default 1 */
+export const metered = (usage: Usage, accuracy: Used['accuracy'], tier?: string, calls?: number): Metered => ({
   usage,
   units: unitsOf(usage),
   accuracy,
   tier,
+  calls,
 })
 
 /**
@@ -52,10 +53,10 @@ export interface Asked {
 export function meterAnswer(asked: Asked, answer: Completion): Metered {
   const usage = reported(answer.usage)
   const tier = servedTier(asked.tier, answer, answer.usage)
-  if (usage) return metered(usage, 'reported', tier)
+  if (usage) return metered(usage, 'reported', tier, asked.prompts)
   let said = 0
   for (const { message } of answer.choices) said += bytesOf(message)
-  return metered(estimate(asked.request, asked.prompts, said), 'estimated', tier)
+  return metered(estimate(asked.request, asked.prompts, said), 'estimated', tier, asked.prompts)
 }
 
 /** A message of an answer, or a delta of one. */
@@ -128,7 +129,8 @@ export function streamMeter(
         : [one(told, prompts, sent, complete)]
       const [{ accuracy }] = calls as [Call]
       const usage = sumUsage(calls.map(({ usage }) => usage))!
-      return metered(usage, calls.every((call) => call.accuracy === accuracy) ? accuracy : 'partial', tier)
+      const isAlike = calls.every((call) => call.accuracy === accuracy)
+      return metered(usage, isAlike ? accuracy : 'partial', tier, calls.length)
     },
   }
 }

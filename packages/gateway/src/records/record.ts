@@ -13,6 +13,8 @@ export interface Used {
   accuracy: UsageRecord['accuracy']
   /** The service tier that served the request; absent = the standard one. */
   tier?: string | undefined
+  /** How many calls it is of; absent = one. */
+  calls?: number | undefined
 }
 
 /** The value of a tag header if it is a UUID, else ''. */
@@ -25,11 +27,12 @@ const sum = (units: Units, classes: readonly UnitClass[]): number =>
   Math.ceil(classes.reduce((all, name) => all + (units[name] ?? 0), 0))
 
 /** Usage that is estimated. */
-export const estimated = (units: Units, tier?: string): Used => ({
+export const estimated = (units: Units, tier?: string, calls?: number): Used => ({
   usage: { prompt_tokens: sum(units, promptClasses), completion_tokens: sum(units, completionClasses) },
   units,
   accuracy: 'estimated',
   tier,
+  calls,
 })
 
 /** The classes of units that an answer produces, as opposed to those that a request sends. */
@@ -56,11 +59,11 @@ export type RecordEnd = Pick<UsageRecord, 'attempts' | 'outcome' | 'latency_ms' 
 export function recordOf(
   head: RecordHead,
   target: Target,
-  { usage: { prompt_tokens, completion_tokens }, units, accuracy, tier }: Used,
+  { usage: { prompt_tokens, completion_tokens }, units, accuracy, tier, calls }: Used,
   { attempts, outcome, latency_ms, first_token_ms, timestamp }: RecordEnd,
 ): UsageRecord {
   const { provider, model, price, catalogue } = target
-  const rates = ratesOf(target, units, tier)
+  const rates = ratesOf(target, units, tier, calls)
   const { request_id, user_id, key_id, session_id, conversation_id, task_id, project_id, in_session, task } = head
   const { considered, in_conversation, in_task, in_project } = head
   const record: UsageRecord = {

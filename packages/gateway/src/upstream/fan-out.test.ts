@@ -139,16 +139,32 @@ describe('n streams', () => {
     expect(order.slice(0, 10).toSorted((a, b) => a - b)).toEqual([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
   })
 
-  it('fail before the start if one does', async () => {
+  it('threat 166: fail before the start if one does, with the usage of those that had begun', async () => {
+    const refused = new UpstreamError('Busy', { provider: 'p', kind: 'status', status: 429, accepted: false })
     let calls = 0
-    const signals: Signal[] = []
-    const open = async (given: Signal): Promise<ChatStream> => {
-      signals.push(given)
-      if (calls++ === 1) throw new Error('broke')
-      return opened(saying('a'))
+    let ended = 0
+    const open = async (): Promise<ChatStream> => {
+      const call = calls++
+      if (call === 1) throw refused
+      async function* batches() {
+        yield* saying('a')
+        ended++
+      }
+      return { ...opened(batches()), usage: () => (ended < 2 ? undefined : usage(10)) }
     }
-    await expect(fanOutStream(3, signal, open)).rejects.toThrow('broke')
-    expect(signals.every(({ aborted }) => aborted)).toBe(true)
+    await expect(fanOutStream(3, signal, open)).rejects.toMatchObject({
+      failure: { status: 429, accepted: true, usage: { prompt_tokens: 20 }, unreported: undefined },
+    })
+  })
+
+  it('fail before the start with the reason of an aborted signal', async () => {
+    const controller = new AbortController()
+    const reason = new Error('left')
+    const open = (given: Signal) =>
+      new Promise<ChatStream>((_, reject) => given.addEventListener('abort', () => reject(given.reason as Error)))
+    const stream = fanOutStream(3, controller.signal, open)
+    controller.abort(reason)
+    await expect(stream).rejects.toBe(reason)
   })
 
   it('stop silently if nobody reads any more', async () => {
@@ -177,22 +193,20 @@ describe('n streams', () => {
     expect(given.aborted).toBe(false)
   })
 
-  it('fail together in mid-stream', async () => {
+  it('fail together in mid-stream, once those that run have been read', async () => {
     async function* breaking(): AsyncGenerator<ChunkChoice[]> {
       yield [choice('x')]
       throw new Error('broke')
     }
     let calls = 0
-    let given!: Signal
-    const stream = await fanOutStream(2, signal, async (one) => {
-      given = one
-      return opened(calls++ === 0 ? saying('a') : breaking())
-    })
+    const stream = await fanOutStream(20, signal, async () => opened(calls++ === 0 ? breaking() : saying('a')))
+    let text = ''
     const read = async () => {
-      for await (const _ of stream.batches);
+      for await (const choices of stream.batches) for (const { delta } of choices) text += delta.content
     }
     await expect(read()).rejects.toThrow('broke')
-    expect(given.aborted).toBe(true)
+    expect(text.match(/a2/g)).toHaveLength(7)
+    expect(calls).toBe(8)
   })
 
   it('tell what each call reports that may be billed', async () => {

@@ -25,7 +25,8 @@ export async function fanOut(n: number, ask: () => Promise<Completion>): Promise
 }
 
 /**
- * `n` streamed answers merged into one stream. It resolves when the first calls have begun; if one fails, all fail.
+ * `n` streamed answers merged into one stream. It resolves when the first calls have begun. They succeed or fail together, like whole answers: after
+ * a failure those that run are read to their end.
  * @param open opens one stream
  */
 export async function fanOutStream(
@@ -60,7 +61,11 @@ export async function fanOutStream(
   try {
     begun = await Promise.all(starting)
   } catch (error) {
-    controller.abort()
+    const drained = starting.map(async (one) => {
+      const iterator = await one
+      while (!(await iterator.next()).done);
+    })
+    await Promise.allSettled(drained)
     dispose()
     const ended = await Promise.allSettled(starting)
     const others = ended.flatMap((one) =>
@@ -79,38 +84,38 @@ export async function fanOutStream(
 
   async function* merge(): AsyncGenerator<ChunkChoice[]> {
     /** What has come and was not given on yet; a race of all steps would keep something of each for those that are silent. */
-    const come: (() => Step)[] = []
+    const come: (Step | { error: unknown })[] = []
     let wake = (): void => undefined
     let pending = 0
     const add = (promise: Promise<Step>): void => {
       pending++
-      const push = (one: () => Step): void => {
+      const push = (one: Step | { error: unknown }): void => {
         come.push(one)
         wake()
       }
-      promise.then(
-        (one) => push(() => one),
-        (error: unknown) =>
-          push(() => {
-            throw error
-          }),
-      )
+      promise.then(push, (error: unknown) => push({ error }))
     }
     for (const [index, iterator] of begun.entries()) add(step(index, iterator))
     let next = first
+    let failed: { error: unknown } | undefined
     try {
       while (pending > 0) {
         if (come.length === 0) await new Promise<void>((resolve) => (wake = resolve))
-        const { index, iterator, result } = come.shift()!()
+        const one = come.shift()!
         pending--
-        if (!result.done) {
+        if ('error' in one) {
+          failed ??= one
+          most = 0
+        } else if (!one.result.done) {
+          const { index, iterator, result } = one
           add(step(index, iterator))
-          yield result.value.map((choice) => extend(choice, { index }))
+          yield result.value.map((choice: ChunkChoice) => extend(choice, { index }))
         } else if (next < most) {
           const following = next++
           add(start(following).then((iterator) => step(following, iterator)))
         }
       }
+      if (failed) throw failed.error
     } finally {
       // Complete ones may still be reading to their end, so that their connections can be reused.
       if (pending > 0) controller.abort()

@@ -1,4 +1,13 @@
-import type { Considered, Note, Outcome, Target, Units, UpstreamCall, Usage, UsageRecord } from '@turnpike/core'
+import type {
+  Considered,
+  Note,
+  Outcome,
+  Target,
+  Units,
+  UpstreamCall,
+  UpstreamFailure,
+  UsageRecord,
+} from '@turnpike/core'
 import { toUsd, UpstreamError } from '@turnpike/core'
 import { follow } from '@turnpike/core/helpers'
 import { metered, reported } from '../records/meter.js'
@@ -32,8 +41,9 @@ const comparison = (considered: Considered[]): string =>
 /** US dollars without an exponent. */
 const decimal = (usd: number): string => usd.toFixed(9).replace(/\.?0+$/, '')
 
-/** The usage that a failed call reported, if any. */
-const spentOf = (error: unknown): Usage | undefined => (UpstreamError.is(error) ? error.failure.usage : undefined)
+/** The usage that a failed call reported, if any, or several calls. */
+const spentOf = (error: unknown): Pick<UpstreamFailure, 'usage' | 'calls'> =>
+  UpstreamError.is(error) ? error.failure : {}
 
 /**
  * Whether a call that failed before its first event is charged: its upstream bills it, or may bill it though it reported nothing, because the
@@ -135,7 +145,7 @@ export function explain({ call, head, target, notes, attempts, explained }: Admi
 
 /** What a call that was given up at its provider's time-out may cost, as far as that can be known. */
 const usedOverdue = ({ need }: AdmittedRequest, target: Target): Used =>
-  estimated(need.most(target), servedTier(need.tier?.(target), undefined, undefined))
+  estimated(need.most(target), servedTier(need.tier?.(target), undefined, undefined), need.calls?.(target))
 
 /** Adds what calls may cost that were given up to the record of one that was not, once. */
 function addOverdue(upstream: AdmittedRequest, made: UsageRecord, end: RecordEnd): void {
@@ -208,12 +218,13 @@ function unitsOfFailure({ need, target, hold, watch }: AdmittedRequest, outcome:
 /** Writes the usage record of a failed request, if it is known to have used anything; drops its hold otherwise. */
 async function recordFailure(upstream: AdmittedRequest, error: unknown): Promise<void> {
   const { options, need, target, hold, watch } = upstream
-  const spent = reported(spentOf(error))
+  const { usage, calls } = spentOf(error)
+  const spent = reported(usage)
   const tier = servedTier(need.tier?.(target), undefined, spent)
   const outcome = watch.stop?.outcome ?? outcomeOf(error)
-  if (spent) await record(upstream, metered(spent, 'partial', tier), outcome)
+  if (spent) await record(upstream, metered(spent, 'partial', tier, calls), outcome)
   else if (isCharged(upstream, error))
-    await record(upstream, estimated(unitsOfFailure(upstream, outcome), tier), outcome)
+    await record(upstream, estimated(unitsOfFailure(upstream, outcome), tier, need.calls?.(target)), outcome)
   else if (upstream.overdue.length > 0) {
     upstream.target = upstream.overdue.pop()!
     await record(upstream, usedOverdue(upstream, upstream.target), 'idle_timeout')

@@ -140,11 +140,12 @@ const sessionOf = (call: Call, { request: { prompt_cache_key: cached } }: Need, 
 
 /** The use of units: at the standard price or at that of the tier that the request asks for, whichever is higher. */
 function dearUse(units: Units, need: PricedNeed, target: Target): Used {
-  const standard = estimated(units)
+  const calls = need.calls?.(target)
+  const standard = estimated(units, undefined, calls)
   const tier = need.tier?.(target)
   if (tier === undefined) return standard
-  const costOf = (tier?: string): number => cost(units, ratesOf(target, units, tier)) ?? 0
-  return costOf(tier) > costOf() ? estimated(units, tier) : standard
+  const costOf = (tier?: string): number => cost(units, ratesOf(target, units, tier, calls)) ?? 0
+  return costOf(tier) > costOf() ? estimated(units, tier, calls) : standard
 }
 
 /** The time-out of a target: its own, else that of all. */
@@ -164,8 +165,8 @@ function mostOf(need: PricedNeed, targets: Target[]): Most {
   const givenUp = { cost_nano_usd: 0, tokens: 0 }
   for (const target of targets) {
     const units = need.most(target)
-    const { usage, tier } = dearUse(units, need, target)
-    const nano = cost(units, ratesOf(target, units, tier)) ?? 0
+    const { usage, tier, calls } = dearUse(units, need, target)
+    const nano = cost(units, ratesOf(target, units, tier, calls)) ?? 0
     const tokens = usage.prompt_tokens + usage.completion_tokens
     if (target.options?.[need.streamed ? 'firstEventMs' : 'wholeAnswerMs'] === undefined) {
       const largest = target.fallback === 'content' ? inPlace : most

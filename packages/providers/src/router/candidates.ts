@@ -56,7 +56,7 @@ export function byCost(candidates: Candidate[], need: Need): Ranking & Required<
     const considered: Considered = {
       provider: target.provider.id,
       model: target.model,
-      expected_nano_usd: target.price ? cost(units, ratesFor(target.price, units)) : null,
+      expected_nano_usd: target.price ? cost(units, ratesFor(target.price, units, need.calls?.(target))) : null,
     }
     if (!fits || need.fits?.(target, model) === false) considered.excluded = 'unfit'
     else if (prompt + output > context) considered.excluded = 'context'
