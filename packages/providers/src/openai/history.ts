@@ -27,6 +27,9 @@ const thoughts = new Set(['reasoning_content', 'reasoning_details', 'thinking_bl
 /** Without a loss: thoughts as text, which a model does not need to go on, signatures that mean nothing to other families, and no calls. */
 const unnoted = new Set(['reasoning_content', 'extra_content', 'tool_calls'])
 
+/** Characters of the name of a function, as OpenAI allows them: what is longer would be said again for each result. */
+const NAME_LENGTH = 64
+
 const isText = ({ type }: ContentPart): boolean => type === 'text'
 
 /**
@@ -48,7 +51,7 @@ function moveMedia(messages: ChatMessage[]): ChatMessage[] {
     if (message.role !== 'tool') flush()
     if (message.role === 'assistant')
       for (const call of message.tool_calls ?? [])
-        names.set(call.id, (call.type === 'function' ? call.function : call.custom).name)
+        names.set(call.id, (call.type === 'function' ? call.function : call.custom).name.slice(0, NAME_LENGTH))
     if (message.role !== 'tool' || !hasMedia(message)) {
       moved.push(message)
       continue

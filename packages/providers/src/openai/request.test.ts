@@ -234,6 +234,16 @@ describe('a request to OpenAI', () => {
     expect(fits(looked)).toEqual(moved)
     expect(fits([...looked, answered, ...messages])).toEqual([...moved, answered, ...messages])
   })
+  it('threat 171: says 64 characters of a name at most, as each result of a call says it again', () => {
+    const given = [
+      ...messages,
+      { role: 'assistant', content: null, tool_calls: [callOf('a', 'x'.repeat(5_000))] },
+      ...Array.from({ length: 100 }, () => ({ role: 'tool', tool_call_id: 'a', content: [picture] })),
+    ]
+    const { body } = ask(request({ messages: given as never }))
+    const { content } = (body as { messages: { content: { text?: string }[] }[] }).messages.at(-1)!
+    expect(content[0]).toEqual({ type: 'text', text: `From the result of ${'x'.repeat(64)}:` })
+  })
   it.each(['qwen3-vl', 'gpt-oss-120b', 'openai/gpt-5.5'])('to %s has images in tool results', (model) => {
     expect((ask(request({ model, messages: looked as never })).body as { messages: object[] }).messages).toEqual(looked)
   })
