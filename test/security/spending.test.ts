@@ -210,7 +210,7 @@ describe(`threat 170: several answers whose prompts are long together, on ${runt
     let calls = 0
     const later = new Promise((resolve) => setTimeout(resolve, 300))
     stack.fault = () => {
-      if (++calls === 2) return { status: 429, body: { error: { message: 'Busy' } } }
+      if (++calls === 2) return { status: 429, headers: {}, body: '{"error":{"message":"Busy"}}' }
       return stream
         ? streamedAnswer('google', 'Hello', told, later)
         : heldAnswer(wholeAnswer('google', 'Hello', ...told), later)

@@ -12,15 +12,18 @@ let server: Server
 let upstream: HttpServer
 /** What the upstream answers with: JSON, or as a list the events of a stream. */
 let given: object | object[]
+/** What it answers with before that. */
+let first: object[] = []
 let user: string
 beforeAll(async () => {
   upstream = createServer((request, response) => {
     request.resume()
     request.on('end', () => {
-      const events = Array.isArray(given) ? (given as object[]) : undefined
+      const answer = first.shift() ?? given
+      const events = Array.isArray(answer) ? (answer as object[]) : undefined
       response.setHeader('content-type', events ? 'text/event-stream' : 'application/json')
       response.end(
-        events ? events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') : JSON.stringify(given),
+        events ? events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') : JSON.stringify(answer),
       )
     })
   })
@@ -214,6 +217,11 @@ describe(`threat 41: an answer that a caller makes unusable, on ${runtime}`, () 
   it('is charged as often as it was asked for', async () => {
     given = gemini({ finishReason: 'MALFORMED_FUNCTION_CALL' })
     expect(await chat('google', { n: 3 })).toEqual([502, [210, 90]])
+    // Those that reported as reported, and the third by an estimate.
+    first = [given, given]
+    given = { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] }
+    const [status, [prompt, completion] = []] = await chat('google', { n: 3, max_tokens: 500 })
+    expect([status, prompt! > 140, completion]).toEqual([502, true, 560])
   })
 
   it('of the other endpoints is charged as well', async () => {

@@ -74,6 +74,8 @@ export interface GatewayOptions
    * `x-openwebui-user-id`; default none.
    */
   endUserHeader?: string
+  /** Bytes of data that the owner of a key may have, of which its end users are a part, such as `dataBytesOf` of the platform; default any number. */
+  dataBytes?: number
   /** Authenticates administrators by another credential than a gateway key, such as {@link tokenAdmin}; default none. */
   authenticateAdmin?: AuthenticateAdmin
   /**

@@ -40,6 +40,7 @@ export const optionNames: OptionNames<GatewayOptions> = {
   maxLoopDelayMs: false,
   imageModels: false,
   endUserHeader: false,
+  dataBytes: false,
   guards: false,
   guardMs: false,
   toPng: false,

@@ -5,7 +5,7 @@ import { consumeMore, keyLimitsOf } from '@turnpike/core/internal'
 import type { CorsOptions, Exchange, Handler, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
 import { createHandler, requireSameOrigin, shells } from '@turnpike/http'
 import type { PlanLimits } from './accounts/balances.js'
-import { balanceOperations } from './accounts/balances.js'
+import { balanceOperations, dataBytesOf } from './accounts/balances.js'
 import { erasureOperations } from './accounts/erasure.js'
 import type { SelfRole } from './accounts/users.js'
 import { userOperations } from './accounts/users.js'
@@ -19,7 +19,6 @@ import {
   BALANCE_POLICY,
   PLATFORM_BODY_LIMIT,
   PLATFORM_JSON_FIELDS,
-  BYTES_PER_GB,
   PLAN_LIMITS,
   REQUEST_BYTES,
   REPLY_DRAIN_MS,
@@ -247,7 +246,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     ),
     balancePolicy: options.balancePolicy ?? BALANCE_POLICY,
     planLimits,
-    dataBytes: Math.floor(planLimits.dataGb * BYTES_PER_GB),
+    dataBytes: dataBytesOf(planLimits),
     keyLimits: keyLimitsOf(options.keyLimits),
     selfRole: options.selfRole ?? SELF_ROLE,
     passwords,

@@ -10,6 +10,7 @@ import { assetRoutes } from '@turnpike/http'
 import type { Platform, PlatformOptions } from '@turnpike/platform'
 import {
   createPlatform,
+  dataBytesOf,
   fixedTeams,
   gatewayResponder,
   limitGuesses,
@@ -151,6 +152,7 @@ export async function compose(config: Config, parts: Parts, overlay: Overlay, be
     configured: routed.configured,
     keys,
     ledger,
+    dataBytes: dataBytesOf(config.platform.planLimits),
     simulated,
     authenticateAdmin: administrators(config.admin.token, () => platform, { kv, rateLimiter }),
     ...(routed.audio && geminiAudio),

@@ -52,8 +52,12 @@ export interface EndUserChange {
 export interface EndUsers {
   /** The end user with this id: a new one, which is not stored yet, where there is none. @throws ApiError 403 where the key has {@link MOST_END_USERS} */
   find(key: GatewayKey, id: string): Promise<EndUser> | EndUser
-  /** Stores an end user who was found new; undefined where there is nothing to do. @throws ApiError 403 where the key has {@link MOST_END_USERS} */
-  keep(key: GatewayKey, endUser: EndUser): Promise<void> | undefined
+  /**
+   * Stores an end user who was found new; undefined where there is nothing to do.
+   * @param bytesAtMost bytes of data that the owner of the key may have; default any number
+   * @throws ApiError 403 where the key has {@link MOST_END_USERS}, or its owner that many bytes
+   */
+  keep(key: GatewayKey, endUser: EndUser, bytesAtMost?: number): Promise<void> | undefined
   /** Those of a key, in the order in which ids are stored. */
   list(key: GatewayKey, page?: PageOptions): Promise<ListPage<EndUser>>
   /** @returns the stored end user; null where the key has none with this id. @throws TypeError for a wrong field */
@@ -98,14 +102,15 @@ export function endUsers(kv: KV, now: () => number): EndUsers {
     return made
   }
 
-  const store = async (key: GatewayKey, endUser: EndUser): Promise<void> => {
+  const store = async (key: GatewayKey, endUser: EndUser, bytes?: number): Promise<void> => {
     const set = [{ key: keyOf(key, endUser.id), value: endUser }]
     while (!(await kv.get(set[0]!.key))) {
       const counted = await countOne(key)
+      const owned = await counting(kv, ownedKey(key.user_id), growth(set), { limits: { bytes } })
       const stored = await kv.commit({
-        check: [{ key: set[0]!.key, version: null }, ...counted.check],
+        check: [{ key: set[0]!.key, version: null }, ...counted.check, ...owned.check],
         set,
-        sum: [...counted.sum, { key: ownedKey(key.user_id), add: growth(set) }],
+        sum: [...counted.sum, ...owned.sum],
       })
       if (stored) return
     }
@@ -134,7 +139,7 @@ export function endUsers(kv: KV, now: () => number): EndUsers {
           .then((endUser) => endUser ?? make(key, id))
       )
     },
-    keep: (key, endUser) => (unstored.delete(endUser) ? store(key, endUser) : undefined),
+    keep: (key, endUser, bytes) => (unstored.delete(endUser) ? store(key, endUser, bytes) : undefined),
     async list(key, page) {
       const { items, next } = await pageBelow<EndUser>(kv, ['end-user', firstIdOf(key)], { ...page, ids: 'any' })
       return { items: items.map(({ value }) => value), next }

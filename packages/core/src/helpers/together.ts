@@ -27,11 +27,14 @@ export function errorOfCalls(errors: unknown[], done: (Usage | undefined)[]): un
   const failures = errors.filter(UpstreamError.is).map(({ failure }) => failure)
   const aborted = errors.length > failures.length
   const reports = [...done, ...failures.map(({ usage }) => usage)].filter((usage) => usage !== undefined)
+  const unreported =
+    done.filter((usage) => usage === undefined).length +
+    failures.filter(({ usage, unreported }) => usage === undefined && unreported).length
   const all: Partial<UpstreamFailure> = {
     accepted: done.length > 0 || aborted || failures.some(({ accepted }) => accepted),
     usage: sumUsage(reports),
-    calls: reports.length,
-    unreported: done.includes(undefined) || failures.some(({ unreported }) => unreported) || undefined,
+    calls: { reported: reports.length, unreported },
+    unreported: unreported > 0 || undefined,
   }
   return new UpstreamError(error.message, extend(error.failure, all))
 }

@@ -173,6 +173,23 @@ describe('threat 76: end users who are made up, to get more or to fill the store
     expect((await at.kv.get<{ bytes: number }>(['owned', OWNER]))!.value.bytes).toBeLessThan(value.bytes - 200)
   })
 
+  it('takes no more than the data that the owner may have, also at once', async () => {
+    const at = await served({ budget: { usd: 1 } }, { dataBytes: 5_000 })
+    const made = (user: string) => at.ask({ user: `${'x'.repeat(100)} ${user}` })
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => made(`u${i}`)))
+    const refused = answers.filter(({ status }) => status === 403)
+    expect(refused.length).toBeGreaterThan(5)
+    expect(refused.length).toBeLessThan(20)
+    expect(await errorOf(refused[0]!)).toMatchObject({
+      message: 'Your plan has 5000 bytes of data, and this would be more',
+    })
+    expect((await at.kv.get<{ bytes: number }>(['owned', OWNER]))!.value.bytes).toBeLessThanOrEqual(5_000)
+    expect(await at.holds()).toEqual([])
+    const [known] = (await stored(at)).ids
+    expect((await at.ask({ user: known })).status).toBe(200)
+    expect(await at.problems()).toEqual([])
+  })
+
   it('stores none for a request that is not admitted', async () => {
     const refused: [Partial<KeyInput>, object, number][] = [
       [{ models: ['gpt-4o-mini'] }, {}, 403],

@@ -68,7 +68,12 @@ describe('n answers', () => {
       return answer('a', 10)
     }
     await expect(fanOut(20, ask)).rejects.toMatchObject({
-      failure: { usage: { prompt_tokens: 160 }, unreported: true, accepted: true },
+      failure: {
+        usage: { prompt_tokens: 160 },
+        calls: { reported: 7, unreported: 1 },
+        unreported: true,
+        accepted: true,
+      },
     })
     expect(calls).toBe(8)
   })

@@ -215,15 +215,40 @@ function unitsOfFailure({ need, target, hold, watch }: AdmittedRequest, outcome:
   return hold ? need.most(target) : sentOf(expected)
 }
 
+const ONE_CALL = { reported: 1, unreported: 0 }
+
+/** What calls of a request have reported, with an estimate of those that are billed without a report. */
+function withUnreported(
+  { need, target }: AdmittedRequest,
+  { usage, units, accuracy, tier }: Used,
+  { reported, unreported }: typeof ONE_CALL,
+): Used {
+  const all = need.calls?.(target) ?? reported + unreported
+  const share = Object.entries(need.expected(target)).map(([name, count]) => [name, (count / all) * unreported])
+  const guess = estimated(Object.fromEntries(share) as Units)
+  return {
+    usage: {
+      prompt_tokens: usage.prompt_tokens + guess.usage.prompt_tokens,
+      completion_tokens: usage.completion_tokens + guess.usage.completion_tokens,
+    },
+    units: sumUnits(units, guess.units),
+    accuracy,
+    tier,
+    calls: reported + unreported,
+  }
+}
+
 /** Writes the usage record of a failed request, if it is known to have used anything; drops its hold otherwise. */
 async function recordFailure(upstream: AdmittedRequest, error: unknown): Promise<void> {
   const { options, need, target, hold, watch } = upstream
-  const { usage, calls } = spentOf(error)
+  const { usage, calls = ONE_CALL } = spentOf(error)
   const spent = reported(usage)
   const tier = servedTier(need.tier?.(target), undefined, spent)
   const outcome = watch.stop?.outcome ?? outcomeOf(error)
-  if (spent) await record(upstream, metered(spent, 'partial', tier, calls), outcome)
-  else if (isCharged(upstream, error))
+  if (spent) {
+    const told = metered(spent, 'partial', tier, calls.reported)
+    await record(upstream, calls.unreported === 0 ? told : withUnreported(upstream, told, calls), outcome)
+  } else if (isCharged(upstream, error))
     await record(upstream, estimated(unitsOfFailure(upstream, outcome), tier, need.calls?.(target)), outcome)
   else if (upstream.overdue.length > 0) {
     upstream.target = upstream.overdue.pop()!

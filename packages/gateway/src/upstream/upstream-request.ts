@@ -60,6 +60,8 @@ export interface UpstreamOptions extends GuardOptions {
   keys: GatewayKeys
   /** The header that names the end user, before the body's `user`; default none. */
   endUserHeader?: string
+  /** Bytes of data that the owner of a key may have; default any number. */
+  dataBytes?: number
   watches: UpstreamWatches
   /** Milliseconds until the first event of the upstream's stream. */
   firstEventMs: number
@@ -288,7 +290,7 @@ export async function upstreamRequest(
   let hold: Hold | undefined
   try {
     if (holds || limits.length > 0) hold = await placeHold(options, head, need, targets, limits, started)
-    const keeping = endUser && options.keys.endUsers.keep(key!, endUser)
+    const keeping = endUser && options.keys.endUsers.keep(key!, endUser, options.dataBytes)
     if (keeping) await keeping
   } catch (error) {
     settle?.(0)

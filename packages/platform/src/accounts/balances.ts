@@ -2,6 +2,7 @@ import type { Act, Balance, BalanceChange } from '@turnpike/core'
 import { changeBalance, getBalance, getUser } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
 import { invalid, ownedKey } from '@turnpike/core/internal'
+import { BYTES_PER_GB, PLAN_LIMITS } from '../conventions.js'
 import { usedSpace } from '../files/file-space.js'
 import type { Parts } from '../parts.js'
 
@@ -18,6 +19,14 @@ export interface PlanLimits {
   /** Tasks in all projects. */
   tasks: number | null
 }
+
+/**
+ * Bytes of `dataGb`.
+ * @param planLimits as of `createPlatform`
+ * @example createGateway({ router, kv, dataBytes: dataBytesOf() })
+ */
+export const dataBytesOf = (planLimits: Partial<PlanLimits> = {}): number =>
+  Math.floor((planLimits.dataGb ?? PLAN_LIMITS.dataGb) * BYTES_PER_GB)
 
 const parts = ['credit_coins', 'storage_gb', 'extra_projects', 'extra_agents'] as const
 

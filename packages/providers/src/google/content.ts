@@ -241,6 +241,8 @@ export function toConversation(request: ChatCompletionRequest, traits: Traits): 
       calls.add(call.id, { turn, name, position: position++, id })
       const part: Part = { functionCall: { name, args: parseArguments(name, text, ofArguments), id } }
       const signature = signatureOf(call) ?? byId.get(call.id)
+      // Once, also where several calls have the id.
+      byId.delete(call.id)
       if (signature) part.thoughtSignature = signature
       turn.parts.push(part)
     }

@@ -91,6 +91,19 @@ describe('a signed call', () => {
         ])
   })
 
+  it('threat 171: is sent once, also where several calls have its id', () => {
+    const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
+    const message = {
+      role: 'assistant',
+      content: null,
+      tool_calls: [call, call],
+      reasoning_details: [detail('x', 'a')],
+    }
+    const [first, second] = sentParts(message, 'gemini-3.1-pro-preview')
+    expect([first, second]).toMatchObject([{ thoughtSignature: 'x' }, { functionCall: { name: 'f' } }])
+    expect(second).not.toHaveProperty('thoughtSignature')
+  })
+
   it('of another family gets the signature that Google documents', () => {
     const call = { id: 'toolu_1', type: 'function', function: { name: 'f', arguments: '{}' } }
     for (const reasoning_details of [undefined, [detail('other', 'toolu_1', 'anthropic-claude-v1')], 'x', [null]]) {

@@ -113,9 +113,6 @@ function circles(defs: Map<string, Schema>): Set<string> {
  */
 const MOST_SCHEMAS = 10_000
 
-/** Characters of the name of a definition: many references to it, which may be shorter at a caller's, have it. */
-const NAME_LENGTH = 64
-
 /** How many schemas were found so far. */
 export interface SchemaCount {
   found: number
@@ -150,7 +147,8 @@ function bare(schema: Schema): Schema {
  */
 function definitionsOf(root: Schema, count: SchemaCount): { top: Schema; defs: Map<string, Schema> } {
   const { all, identified } = schemasOf(root, count)
-  /** What references are to, and its name. */
+  /** What references are to, and the shortest one, so that the others do not become longer. */
+  const shortest = new Map<Schema, string>()
   const names = new Map<Schema, string>()
   const taken = new Set<string>()
   /** The last number that was tried behind a name. */
@@ -175,9 +173,7 @@ function definitionsOf(root: Schema, count: SchemaCount): { top: Schema; defs: M
   }
   const addName = (target: Schema, ref: string): void => {
     const last = ref.slice(Math.max(ref.lastIndexOf('/'), ref.lastIndexOf('#')) + 1)
-    const plain = unescaped(last)
-      .slice(0, NAME_LENGTH)
-      .replace(/[^\w.-]/g, '_')
+    const plain = unescaped(last).replace(/[^\w.-]/g, '_')
     let name = plain
     let number = numbers.get(plain) ?? 0
     while (taken.has(name)) name = `${plain}_${++number}`
@@ -190,12 +186,14 @@ function definitionsOf(root: Schema, count: SchemaCount): { top: Schema; defs: M
     if (seen.has(schema)) return
     seen.add(schema)
     const aim = aimOf(schema)
-    if (aim && aim.target !== root && !names.has(aim.target)) addName(aim.target, aim.ref)
+    if (aim && aim.target !== root && aim.ref.length < (shortest.get(aim.target)?.length ?? Infinity))
+      shortest.set(aim.target, aim.ref)
     replaced(bare(schema), collect)
   }
   collect(root)
   // Further ones are added while these are read.
-  for (const target of names.keys()) collect(target)
+  for (const target of shortest.keys()) collect(target)
+  for (const [target, ref] of shortest) addName(target, ref)
 
   const renamed = (schema: Schema): Schema => {
     // `$id` and `$anchor` have no effect where nothing refers to them.
