@@ -43,6 +43,14 @@ it('redact: no provider sees personal data, and the answer has them', async () =
   expect(upstream.requests.at(-1)!.body).toMatchObject({ input: ['a', '<PERSONAL_0>'] })
 })
 
+it('threat 171: redact hides nothing long, which an answer would put back as often as it says the name', async () => {
+  const { chat, sent } = await echoing(redact)
+  const ask = (length: number) => chat(says(`Write to ${'a'.repeat(length)}@example.org`))
+  expect((await ask(64)).status).toBe(200)
+  expect(JSON.stringify(sent())).toContain('Write to <PERSONAL_0>')
+  expect(await errorOf(await ask(65))).toMatchObject({ code: 'content_filter' })
+})
+
 it('redact: neither pictures nor speech nor recordings tell of personal data', async () => {
   const { send, upstream } = await echoing(redact)
   const body = () => JSON.stringify(upstream.requests.at(-1)?.body)

@@ -2,9 +2,9 @@ import type { Asked, Guard } from '@turnpike/gateway'
 import { mapTexts, refuse } from '@turnpike/gateway'
 import { textsIn } from './texts.js'
 
-/** E-mail addresses, and numbers of cards, accounts and telephones. */
+/** E-mail addresses (RFC 5321: at most 64 characters before the `@`), and numbers of cards, accounts and telephones. All are short: an answer may say them often. */
 const personal =
-  /(?<![\p{L}\p{N}_.+-])[\p{L}\p{N}_.+-]+@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,4}|\b[A-Z]{2}\d{2}(?: ?\w{4}){3,7}\b|\+?\d(?:[\s()./-]?\d){8,15}/gu
+  /(?<![\p{L}\p{N}_.+-])[\p{L}\p{N}_.+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,4}|\b[A-Z]{2}\d{2}(?: ?\w{4}){3,7}\b|\+?\d(?:[\s()./-]?\d){8,15}/gu
 
 /** The same in names and ids, which nothing can replace; long numbers within an id are none. */
 const fixed =

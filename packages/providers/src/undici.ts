@@ -5,6 +5,7 @@ import { microtask, Pieces } from '@turnpike/core/helpers'
 import type { Dispatcher } from 'undici'
 import { Agent } from 'undici'
 import { decoded } from './upstream/content-encoding.js'
+import { UNCOUNTED } from './upstream/kept.js'
 import type { Transport, TransportResponse } from './upstream/transport.js'
 
 /** Options of {@link undiciTransport}. */
@@ -17,8 +18,6 @@ export interface UndiciOptions {
   dispatcher?: Dispatcher
 }
 
-/** Buffered bytes above which the socket is paused. */
-const HIGH_WATER = 256 * 1024
 /** Most entries of the cache of parsed URLs. */
 const MAX_ADDRESSES = 1_000
 
@@ -85,7 +84,8 @@ class Call implements Dispatcher.DispatchHandler {
     if (this.#size === 0) this.#chunks = [chunk]
     else this.#chunks.push(chunk)
     this.#size += chunk.length
-    if (this.#size > HIGH_WATER && !this.#paused) {
+    // Of what nobody reads, no more comes than an answer may keep uncounted.
+    if (this.#size > UNCOUNTED && !this.#paused) {
       this.#paused = true
       this.#controller!.pause()
     }

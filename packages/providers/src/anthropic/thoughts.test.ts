@@ -51,6 +51,17 @@ describe('thoughts of earlier answers', () => {
     expect(notes({ tools, messages }, model)).toEqual([])
   })
 
+  it('threat 171: have the id of the call after them up to 256 characters, as each has it', () => {
+    const idsBefore = (id: string) => {
+      const asked = { model, messages: hi, tools } as ChatCompletionRequest
+      const content = [redacted, redacted, use(id, 'f')]
+      const { message } = response({ content, stop_reason: 'tool_use' }, asked).choices[0]!
+      return (message['reasoning_details'] as { id: unknown }[]).map(({ id }) => id)
+    }
+    expect(idsBefore('a'.repeat(256))).toEqual(['a'.repeat(256), 'a'.repeat(256)])
+    expect(idsBefore('a'.repeat(257))).toEqual([null, null])
+  })
+
   it('are absent where there is none that is signed', () => {
     const asked = { model, messages: hi } as ChatCompletionRequest
     const { message } = response({ content: [thought('Hm', ''), text('Yes')], stop_reason: 'end_turn' }, asked)

@@ -7,6 +7,9 @@ import type { Block } from './content.js'
  */
 const FORMAT = 'anthropic-claude-v1'
 
+/** Most characters of the id of a call, which each thought before it has; Claude's own have some 30. */
+const ID_LENGTH = 256
+
 /** A `thinking` or `redacted_thinking` block of an answer. */
 export interface Thought {
   type: string
@@ -42,7 +45,8 @@ export function thoughtCarrier(): ThoughtCarrier {
     },
     move({ reasoning_details, thinking_blocks }, call) {
       for (const { type, thinking: text = '', signature, data } of pending.splice(0)) {
-        const common = { id: call ?? null, format: FORMAT, index: index++ }
+        const id = call !== undefined && call.length <= ID_LENGTH ? call : null
+        const common = { id, format: FORMAT, index: index++ }
         if (type === 'thinking') {
           reasoning_details.push({ type: 'reasoning.text', text, signature, ...common })
           thinking_blocks.push({ type, thinking: text, signature })
