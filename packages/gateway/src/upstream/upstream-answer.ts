@@ -12,7 +12,7 @@ import { toUsd, UpstreamError } from '@turnpike/core'
 import { follow } from '@turnpike/core/helpers'
 import { metered, reported } from '../records/meter.js'
 import { isBilled, kindOf, outcomeOf } from '../records/outcome.js'
-import type { RecordEnd, Used } from '../records/record.js'
+import type { Used } from '../records/record.js'
 import { estimated, recordOf, sentOf, sumUnits } from '../records/record.js'
 import { servedTier } from '../limits/service-tier.js'
 import type { AdmittedRequest } from './upstream-request.js'
@@ -121,9 +121,12 @@ function attempt<T>(
         const reason = reasonOf(upstream, error)
         if (UpstreamError.is(reason) && reason.failure.code === 'context_length_exceeded')
           reason.failure.context ??= target.limits?.()?.context
-        if (hold && UpstreamError.is(reason) && reason.failure.overdue) upstream.overdue.push(target)
         const kind = kindOf(reason)
         if (kind) logFailure(upstream, target, begun, kind, (reason as UpstreamError).failure.status)
+        if (hold && UpstreamError.is(reason) && reason.failure.overdue)
+          return recordBefore(upstream, usedOverdue(upstream), 'idle_timeout').then(() => {
+            throw error
+          })
         // A failure that is billed gets a usage record, and is counted by its outcome.
         if (kind && !isCharged(upstream, reason) && !(reason as UpstreamError).failure.withheld)
           ledger.failed({ provider: target.provider.id, kind, timestamp: new Date(now()).toISOString() })
@@ -143,46 +146,41 @@ export function explain({ call, head, target, notes, attempts, explained }: Admi
   if (head.considered) call.setHeader('x-gateway-considered', comparison(head.considered))
 }
 
-/** What a call that was given up at its provider's time-out may cost, as far as that can be known. */
-const usedOverdue = ({ need }: AdmittedRequest, target: Target): Used =>
-  estimated(need.most(target), servedTier(need.tier?.(target), undefined, undefined), need.calls?.(target))
-
-/** Adds what calls may cost that were given up to the record of one that was not, once. */
-function addOverdue(upstream: AdmittedRequest, made: UsageRecord, end: RecordEnd): void {
-  for (const target of upstream.overdue.splice(0)) {
-    const { units, cost_nano_usd: nano, ...lost } = recordOf(upstream.head, target, usedOverdue(upstream, target), end)
-    made.prompt_tokens += lost.prompt_tokens
-    made.completion_tokens += lost.completion_tokens
-    made.tokens += lost.tokens
-    made.units = sumUnits(made.units, units)
-    if (nano !== null) made.cost_nano_usd = (made.cost_nano_usd ?? 0) + nano
-    made.accuracy = 'estimated'
-  }
-}
-
-/** The usage record of the last call. */
+/** The usage record of a call. */
 function usageRecord(upstream: AdmittedRequest, used: Used, outcome: Outcome): UsageRecord {
   const { options, head, target, started, attempts, first_token_ms } = upstream
-  const end: RecordEnd = {
+  return recordOf(head, target, used, {
     attempts: Math.max(attempts, 1),
     outcome,
     latency_ms: elapsed(started),
     first_token_ms,
     timestamp: new Date(options.now()).toISOString(),
-  }
-  const made = recordOf(head, target, used, end)
-  addOverdue(upstream, made, end)
-  return made
+  })
 }
+
+const sumOf = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? null : one + other
+
+/** Writes the usage record of a call after which the request goes on to another target, and so does its hold. */
+async function recordBefore(upstream: AdmittedRequest, used: Used, outcome: Outcome): Promise<void> {
+  const { options, hold, before } = upstream
+  const made = usageRecord(upstream, used, outcome)
+  await options.ledger.append(made, hold, { goesOn: true })
+  upstream.before = {
+    tokens: before.tokens + made.tokens,
+    cost_nano_usd: sumOf(before.cost_nano_usd, made.cost_nano_usd),
+  }
+}
+
+/** What a call that was given up at its provider's time-out may cost, as far as that can be known. */
+const usedOverdue = ({ need, target }: AdmittedRequest): Used =>
+  estimated(need.most(target), servedTier(need.tier?.(target), undefined, undefined), need.calls?.(target))
 
 /** Charges an answer of which a content filter left nothing, beside what is charged for that of the fallback. @returns the error after which that is called */
 export async function charged(upstream: AdmittedRequest, used: Used): Promise<UpstreamError> {
-  const { options, target, hold } = upstream
-  const record = usageRecord(upstream, used, 'refused')
-  await options.ledger.append(record, hold, { goesOn: true })
-  upstream.before = record
+  await recordBefore(upstream, used, 'refused')
   return new UpstreamError('A content filter withheld the answer', {
-    provider: target.provider.id,
+    provider: upstream.target.provider.id,
     kind: 'status',
     caller: true,
     accepted: true,
@@ -196,8 +194,7 @@ function record(upstream: AdmittedRequest, used: Used, outcome: Outcome): Promis
   const { options, call, hold, attempts, first_token_ms, before } = upstream
   const made = usageRecord(upstream, used, outcome)
   const { prompt_tokens, completion_tokens } = made
-  const nano =
-    made.cost_nano_usd === null || before.cost_nano_usd === null ? null : made.cost_nano_usd + before.cost_nano_usd
+  const nano = sumOf(before.cost_nano_usd, made.cost_nano_usd)
   call.log({ outcome, attempts, prompt_tokens, completion_tokens, cost_usd: toUsd(nano ?? 0) })
   if (nano === null) call.log({ unpriced: true })
   upstream.settle?.(made.tokens + before.tokens)
@@ -250,10 +247,7 @@ async function recordFailure(upstream: AdmittedRequest, error: unknown): Promise
     await record(upstream, calls.unreported === 0 ? told : withUnreported(upstream, told, calls), outcome)
   } else if (isCharged(upstream, error))
     await record(upstream, estimated(unitsOfFailure(upstream, outcome), tier, need.calls?.(target)), outcome)
-  else if (upstream.overdue.length > 0) {
-    upstream.target = upstream.overdue.pop()!
-    await record(upstream, usedOverdue(upstream, upstream.target), 'idle_timeout')
-  } else {
+  else {
     upstream.settle?.(upstream.before.tokens)
     // A hold that cannot be dropped now is settled later, like that of a crashed process.
     if (hold) await options.ledger.drop(hold).catch(() => undefined)

@@ -117,14 +117,12 @@ export interface AdmittedRequest {
   target: Target
   notes: Note[]
   attempts: number
-  /** The targets that were given up at a time-out of their own, and are charged. */
-  overdue: Target[]
   /** The calls that failed before one was accepted, for the log; '' if there are none. */
   failedCalls: string
   /** When they began and ended; '' if there are none. */
   callsMs: string
   first_token_ms: number | null
-  /** What was charged before the last target was called, as a content filter withheld the answer. */
+  /** What was charged before the last target was called: answers that a content filter withheld, and calls given up at a time-out of their own. */
   before: Pick<UsageRecord, 'tokens' | 'cost_nano_usd'>
 }
 
@@ -313,7 +311,6 @@ export async function upstreamRequest(
     target,
     notes: ownNotes,
     attempts: 0,
-    overdue: [],
     failedCalls: '',
     callsMs: '',
     first_token_ms: null,
