@@ -140,8 +140,15 @@ export function imagesOf({ role, images }: ChatMessage): ImagePart[] {
   return images.map((one: ImagePart) => extend(one, { type: 'image_url' as const }))
 }
 
-/** The parts of an earlier answer, with its images at their place: those of a text are given as Markdown. */
-function toAnswerParts(content: string | ContentPart[], dropped: Set<string>): Part[] {
+/** Most images in the texts of a request, which Google's reference allows of images in all (November 2026). In a text, they are a few bytes each. */
+const MOST_IMAGES = 3_600
+
+/**
+ * The parts of an earlier answer, with its images at their place: those of a text are given as Markdown.
+ * @param count of the images in the texts of the whole request
+ * @throws ApiError 400 for too many
+ */
+function toAnswerParts(content: string | ContentPart[], dropped: Set<string>, count: { found: number }): Part[] {
   const given = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content
   return given.flatMap((part): Part[] => {
     if (part.type !== 'text' || !part.text.includes('](data:image/')) {
@@ -151,9 +158,12 @@ function toAnswerParts(content: string | ContentPart[], dropped: Set<string>): P
       return parts
     }
     // Each second piece is the address of an image.
-    return part.text
-      .split(markdownImage)
-      .flatMap((piece, at): Part[] => (at % 2 === 1 ? [mediaPart(piece)] : piece === '' ? [] : [{ text: piece }]))
+    const pieces = part.text.split(markdownImage, 2 * MOST_IMAGES + 3)
+    count.found += (pieces.length - 1) / 2
+    if (count.found > MOST_IMAGES) throw unsupported(`Gemini takes at most ${MOST_IMAGES} images in texts`)
+    return pieces.flatMap((piece, at): Part[] =>
+      at % 2 === 1 ? [mediaPart(piece)] : piece === '' ? [] : [{ text: piece }],
+    )
   })
 }
 
@@ -221,16 +231,16 @@ export function toConversation(request: ChatCompletionRequest, traits: Traits): 
   /** The id that is sent for a call and its result. */
   const idOf = (id: string, at: number): string | undefined => (traits.ids ? id || `call_${at}` : upstreamId(id))
 
-  const [ofArguments, ofResults] = [jsonCount(), jsonCount()]
+  const [ofArguments, ofResults, ofImages] = [jsonCount(), jsonCount(), { found: 0 }]
   const addAssistant = (message: Extract<ChatMessage, { role: 'assistant' }>): void => {
     if (message['audio']) throw unsupported('Gemini does not take audio of an earlier answer')
     const turn = turnOf('model')
     const { byId, others } = detailsOf(message)
     if (byId.size + others.length === 0)
       for (const field of ['reasoning_details', 'thinking_blocks']) if (message[field]) dropped.add(`messages.${field}`)
-    const parts = toAnswerParts(message.content ?? [], dropped)
+    const parts = toAnswerParts(message.content ?? [], dropped, ofImages)
     if (typeof message['refusal'] === 'string') append(parts, toParts(message['refusal'], dropped))
-    append(parts, toAnswerParts(imagesOf(message), dropped))
+    append(parts, toAnswerParts(imagesOf(message), dropped, ofImages))
     sign(parts, signatureOf(message), others)
     append(turn.parts, parts)
     for (const call of message.tool_calls ?? []) {

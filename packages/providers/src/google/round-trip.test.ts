@@ -125,6 +125,21 @@ describe('a signed call', () => {
   })
 })
 
+it('threat 171: images in texts are 3,600 at most in a request', () => {
+  const answers = (...counts: number[]) =>
+    counts.map((count) => ({ role: 'assistant', content: '![](data:image/png;base64,AAAA)'.repeat(count) }))
+  const partsOf = (...counts: number[]) => {
+    const { contents } = ask({ messages: [user, ...answers(...counts), user] }).body as {
+      contents: { parts: object[] }[]
+    }
+    return contents[1]!.parts.length
+  }
+  expect(partsOf(3_600)).toBe(3_600)
+  expect(partsOf(1_800, 1_800)).toBe(3_600)
+  expect(() => partsOf(3_601)).toThrow('at most 3600 images')
+  expect(() => partsOf(1_800, 1_801)).toThrow('at most 3600 images')
+})
+
 describe('a signed text', () => {
   it.each([
     [[{ text: 'Hello' }, { text: '', thoughtSignature: 'end' }]],
