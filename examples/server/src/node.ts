@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer } from '@turnpike/http/node'
-import { undiciTransport } from '@turnpike/providers/undici'
+import { undiciAgent, undiciTransport } from '@turnpike/providers/undici'
+import { setGlobalDispatcher } from 'undici'
 import { serverListener } from './listener.js'
 import { addressOf, start } from './start.js'
 
+// Files in S3 come by `fetch`.
+setGlobalDispatcher(undiciAgent())
 await start({
   transport: undiciTransport(),
   async serve(app, { host, port, baseUrl: origin = 'http://localhost' }) {

@@ -88,8 +88,11 @@ export interface UpstreamFailure {
   encoding?: string | undefined
   /** The usage that the upstream reported before it failed, and will bill. */
   usage?: Usage | undefined
-  /** Of a request that needs several calls: how many reported `usage`, and how many are billed without a report. Absent = it was one. */
-  calls?: { reported: number; unreported: number } | undefined
+  /**
+   * Of a request that needs several calls: how many reported `usage`, how many are billed without a report, and how many `open` ones may be, as they were
+   * stopped. Absent = it was one.
+   */
+  calls?: { reported: number; unreported: number; open: number } | undefined
   /** True if the upstream bills more than `usage`, because it had begun to answer without a report of its usage. */
   unreported?: boolean | undefined
   /** True if the provider's own time-out ended the call, after which another one may be called. */

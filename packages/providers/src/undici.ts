@@ -1,9 +1,10 @@
 /** The transport for Node. It uses undici's dispatcher, because `fetch` costs several times as much CPU there. @module */
+import type { Socket } from 'node:net'
 import type { Memory, Signal } from '@turnpike/core'
 import type { OnError, OnResult } from '@turnpike/core/helpers'
 import { microtask, Pieces } from '@turnpike/core/helpers'
 import type { Dispatcher } from 'undici'
-import { Agent } from 'undici'
+import { Agent, buildConnector } from 'undici'
 import { decoded } from './upstream/content-encoding.js'
 import { UNCOUNTED } from './upstream/kept.js'
 import type { Transport, TransportResponse } from './upstream/transport.js'
@@ -14,7 +15,7 @@ export interface UndiciOptions {
   connectTimeout?: number
   /** Most connections per origin; default unlimited. */
   connections?: number
-  /** The dispatcher to use, such as a ProxyAgent; default a new Agent, to which the other options apply. */
+  /** The dispatcher to use, such as a ProxyAgent; default a new {@link undiciAgent}, to which the other options apply. */
   dispatcher?: Dispatcher
 }
 
@@ -151,15 +152,54 @@ class Call implements Dispatcher.DispatchHandler {
   }
 }
 
+/** The parser of a connection of undici. */
+interface Parser {
+  paused: boolean
+  readonly ptr: number
+  readonly llhttp: { llhttp_resume(ptr: number): void }
+  resume(): void
+}
+
+/**
+ * Lets a paused response end with its connection. undici 7 throws there, outside of every call, which ends the process (nodejs/undici#5360); 8, which
+ * needs Node 22, is mended.
+ */
+function endPaused(socket: Socket): void {
+  const parser = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'parser')
+  const held = parser && (socket as unknown as Record<symbol, Parser | null>)[parser]
+  if (!held?.paused) return
+  if (!socket.destroyed) {
+    held.resume()
+    // A response that ends with its connection: all of it was given to the call.
+    if (held.paused) held.llhttp.llhttp_resume(held.ptr)
+  }
+  held.paused = false
+}
+
+/**
+ * An agent of undici 7 that goes on where a connection ends whose response waits for its reader. Without it, this ends the process, also in `fetch` of
+ * Node 22 and 24.
+ * @example setGlobalDispatcher(undiciAgent()) // for `fetch`
+ */
+export function undiciAgent(options: Omit<UndiciOptions, 'dispatcher'> = {}): Agent {
+  const { connectTimeout = 10_000, connections = null } = options
+  const connectDefault = buildConnector({ timeout: connectTimeout })
+  const connect: buildConnector.connector = (to, callback) =>
+    connectDefault(to, (...[error, socket]) => {
+      // Before undici's own listeners.
+      for (const name of ['end', 'error', 'close']) socket?.on(name, () => endPaused(socket))
+      if (error) callback(error, null)
+      else callback(null, socket)
+    })
+  return new Agent({ connections, connect, headersTimeout: 0, bodyTimeout: 0 })
+}
+
 /**
  * Creates a transport on undici's dispatcher.
  * @example openai({ apiKey, transport: undiciTransport() })
  */
 export function undiciTransport(options: UndiciOptions = {}): Transport {
-  const { connectTimeout = 10_000, connections = null } = options
-  const dispatcher =
-    options.dispatcher ??
-    new Agent({ connections, connect: { timeout: connectTimeout }, headersTimeout: 0, bodyTimeout: 0 })
+  const { dispatcher = undiciAgent(options) } = options
 
   // A cache: a provider uses few URLs, and a look-up costs less than parsing.
   const addresses = new Map<string, { origin: string; path: string }>()

@@ -25,15 +25,16 @@ export function errorOfCalls(errors: unknown[], done: (Usage | undefined)[]): un
   const [error] = errors
   if (!UpstreamError.is(error)) return error
   const failures = errors.filter(UpstreamError.is).map(({ failure }) => failure)
-  const aborted = errors.length > failures.length
+  const aborted = errors.length - failures.length
   const reports = [...done, ...failures.map(({ usage }) => usage)].filter((usage) => usage !== undefined)
   const unreported =
     done.filter((usage) => usage === undefined).length +
     failures.filter(({ usage, unreported }) => usage === undefined && unreported).length
+  const open = aborted + failures.filter(({ usage, unreported, accepted }) => !usage && !unreported && accepted).length
   const all: Partial<UpstreamFailure> = {
-    accepted: done.length > 0 || aborted || failures.some(({ accepted }) => accepted),
+    accepted: done.length > 0 || aborted > 0 || failures.some(({ accepted }) => accepted),
     usage: sumUsage(reports),
-    calls: { reported: reports.length, unreported },
+    calls: { reported: reports.length, unreported, open },
     unreported: unreported > 0 || undefined,
   }
   return new UpstreamError(error.message, extend(error.failure, all))

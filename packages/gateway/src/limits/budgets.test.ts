@@ -1,6 +1,6 @@
 import { fixedPrices, memoryKV, priceTable } from '@turnpike/core'
-import { createRouter, openai } from '@turnpike/providers'
-import { fakeOpenAI } from '@turnpike/providers/testing'
+import { createRouter, google, openai } from '@turnpike/providers'
+import { fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import type { TestOptions } from '../../../../test/support/gateway.js'
 import { answer, chunk, completion, COST, errorOf, OWNER, streamed, withKey } from '../../../../test/support/gateway.js'
@@ -34,6 +34,28 @@ describe('a budget', () => {
     const responses = await Promise.all(Array.from({ length: 50 }, () => ask({ max_tokens: 2 })))
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(10)
     expect(await records()).toHaveLength(10)
+  })
+
+  it('charges of several calls what each reported, and those that were stopped the most that they may cost', async () => {
+    const price = { input: 1_000, output: 1_000 }
+    const models = [{ id: 'm', price, maxOutput: 50 }]
+    let calls = 0
+    const { transport } = fakeGoogle({
+      override: () => {
+        if (++calls === 2) return streamed(new Promise(() => undefined))
+        return answer({
+          candidates: [{ content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }],
+          usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3 },
+        })
+      },
+    })
+    const router = createRouter({ providers: [google({ apiKey: 'k', transport, models })] })
+    const { ask, records, holds } = await limited(1, { router, wholeAnswerMs: 50 })
+    expect((await ask({ model: 'm', n: 3, max_tokens: 10 })).status).toBe(502)
+    const [record] = await records()
+    expect(record).toMatchObject({ outcome: 'idle_timeout', completion_tokens: 3 + 3 + 10 })
+    expect(record!.prompt_tokens).toBeGreaterThan(9 + 9)
+    expect([record!.cost_nano_usd, await holds()]).toEqual([record!.tokens * 1_000_000, []])
   })
 
   it('holds what the dearest member of a group may cost', async () => {

@@ -70,7 +70,7 @@ describe('n answers', () => {
     await expect(fanOut(20, ask)).rejects.toMatchObject({
       failure: {
         usage: { prompt_tokens: 160 },
-        calls: { reported: 7, unreported: 1 },
+        calls: { reported: 7, unreported: 1, open: 0 },
         unreported: true,
         accepted: true,
       },

@@ -212,30 +212,26 @@ function unitsOfFailure({ need, target, hold, watch }: AdmittedRequest, outcome:
   return hold ? need.most(target) : sentOf(expected)
 }
 
-const ONE_CALL = { reported: 1, unreported: 0 }
+const ONE_CALL = { reported: 1, unreported: 0, open: 0 }
 
-/** What calls of a request have reported, with an estimate of those that are billed without a report. */
-function withUnreported(
-  { need, target }: AdmittedRequest,
-  { usage, units, accuracy, tier }: Used,
-  { reported, unreported }: typeof ONE_CALL,
-): Used {
-  const all = need.calls?.(target) ?? reported + unreported
-  const share = Object.entries(need.expected(target)).map(([name, count]) => [name, (count / all) * unreported])
-  const guess = estimated(Object.fromEntries(share) as Units)
-  return {
-    usage: {
-      prompt_tokens: usage.prompt_tokens + guess.usage.prompt_tokens,
-      completion_tokens: usage.completion_tokens + guess.usage.completion_tokens,
-    },
-    units: sumUnits(units, guess.units),
-    accuracy,
-    tier,
-    calls: reported + unreported,
+/** What calls of a request have reported, with an estimate of others. @param others how many may be billed without a report */
+function withOthers(upstream: AdmittedRequest, told: Used, others: number, outcome: Outcome): Used {
+  const { need, target } = upstream
+  const calls = told.calls! + others
+  const share = others / (need.calls?.(target) ?? calls)
+  const units = Object.entries(unitsOfFailure(upstream, outcome)).map(([name, count]) => [name, count * share])
+  const guess = estimated(Object.fromEntries(units) as Units)
+  const usage = {
+    prompt_tokens: told.usage.prompt_tokens + guess.usage.prompt_tokens,
+    completion_tokens: told.usage.completion_tokens + guess.usage.completion_tokens,
   }
+  return { ...told, usage, units: sumUnits(told.units, guess.units), calls }
 }
 
-/** Writes the usage record of a failed request, if it is known to have used anything; drops its hold otherwise. */
+/**
+ * Writes the usage record of a failed request, if it is known to have used anything; drops its hold otherwise.
+ * @param error as it came, also where the gateway stopped the call: some of several calls may have reported their usage
+ */
 async function recordFailure(upstream: AdmittedRequest, error: unknown): Promise<void> {
   const { options, need, target, hold, watch } = upstream
   const { usage, calls = ONE_CALL } = spentOf(error)
@@ -244,8 +240,9 @@ async function recordFailure(upstream: AdmittedRequest, error: unknown): Promise
   const outcome = watch.stop?.outcome ?? outcomeOf(error)
   if (spent) {
     const told = metered(spent, 'partial', tier, calls.reported)
-    await record(upstream, calls.unreported === 0 ? told : withUnreported(upstream, told, calls), outcome)
-  } else if (isCharged(upstream, error))
+    const others = calls.unreported + (watch.stop ? calls.open : 0)
+    await record(upstream, others === 0 ? told : withOthers(upstream, told, others, outcome), outcome)
+  } else if (isCharged(upstream, reasonOf(upstream, error)))
     await record(upstream, estimated(unitsOfFailure(upstream, outcome), tier, need.calls?.(target)), outcome)
   else {
     upstream.settle?.(upstream.before.tokens)
@@ -291,7 +288,7 @@ export async function whole<T, U extends Used>(
     return { answer, used, cost }
   } catch (error) {
     const reason = reasonOf(upstream, error)
-    if (!recorded) await recordFailure(upstream, reason)
+    if (!recorded) await recordFailure(upstream, error)
     throw reason
   } finally {
     watch.end()
@@ -310,7 +307,7 @@ export async function begin<T, R>(upstream: AdmittedRequest, run: Run<T>, open: 
   } catch (error) {
     const reason = reasonOf(upstream, error)
     try {
-      await recordFailure(upstream, reason)
+      await recordFailure(upstream, error)
     } finally {
       upstream.watch.abort()
       upstream.watch.end()

@@ -1,0 +1,69 @@
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import { createServer } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { undiciTransport } from './undici.js'
+
+/** Answers each request with these bytes, and ends the connection when its reader has not read for a while. */
+async function serve(head: string, body: string, end: (socket: Socket) => void = (socket) => socket.end()) {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () => {
+      socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n${body}`)
+      setTimeout(() => end(socket), 50)
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const { signal } = new AbortController()
+  const { body: pieces } = await undiciTransport()({
+    url: `http://127.0.0.1:${port}/`,
+    method: 'GET',
+    headers: {},
+    signal,
+  })
+  return pieces
+}
+
+/** The length of a body that is read slowly; what it fails with is behind it. */
+async function read(pieces: AsyncIterable<Uint8Array>): Promise<[length: number, error?: string]> {
+  let length = 0
+  try {
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    for await (const piece of pieces) length += piece.length
+    return [length]
+  } catch (error) {
+    return [length, (error as Error).message]
+  }
+}
+
+describe('threat 172: a connection that ends while its answer waits for a reader', () => {
+  const close = 'connection: close\r\n'
+  const sizes = [65_537, 131_072, 200_000, 700_000]
+
+  it.each(sizes)('is the end of an answer of %i bytes', async (size) => {
+    const body = 'a'.repeat(size)
+    const forms: [head: string, body: string][] = [
+      ['', body],
+      [`${close}content-length: ${size}\r\n`, body],
+      [`${close}transfer-encoding: chunked\r\n`, `${size.toString(16)}\r\n${body}\r\n0\r\n\r\n`],
+    ]
+    for (const form of forms) expect(await read(await serve(...form))).toEqual([size])
+  })
+
+  it.each(sizes)('fails an answer that is cut off after %i bytes', async (size) => {
+    const body = 'a'.repeat(size)
+    const forms: [head: string, body: string][] = [
+      [`${close}content-length: ${size + 1}\r\n`, body],
+      [`${close}transfer-encoding: chunked\r\n`, `${(size + 1).toString(16)}\r\n${body}`],
+    ]
+    for (const form of forms) expect(await read(await serve(...form))).toEqual([size, expect.any(String)])
+  })
+
+  it.each(sizes)('fails an answer that is reset after %i bytes', async (size) => {
+    const head = `${close}content-length: ${size + 1}\r\n`
+    const pieces = await serve(head, 'a'.repeat(size), (socket) => socket.resetAndDestroy())
+    expect(await read(pieces)).toEqual([expect.any(Number), expect.any(String)])
+  })
+})
