@@ -45,6 +45,7 @@ export function usageOperations({ kvOf, keys, ledger, checkRead, countRead, now 
     const parts: UsagePart[] = []
     const last = hourOf(to.toISOString())
     for (let page: PageOptions | undefined = { limit: MAX_PAGE_SIZE }; page;) {
+      checkRead(userId)
       const { items, next }: { items: { id: string }[]; next?: string | undefined } = await keys.list(userId, page)
       const ids = items.map(({ id }) => id)
       const totals = await ledger.totalsOfMany('key', ids)
@@ -57,6 +58,9 @@ export function usageOperations({ kvOf, keys, ledger, checkRead, countRead, now 
         parts.push(...(await Promise.all(used.splice(0, CALLS_AT_ONCE).map(read))).flat())
         await nextTurn()
       }
+      // Each is read with its sums and when it was used. There may be very many that are revoked.
+      await countRead(userId, 3 * items.length * ENTRY_CHARACTERS)
+      await nextTurn()
       page = next === undefined ? undefined : { limit: MAX_PAGE_SIZE, after: next }
     }
     return parts
