@@ -45,6 +45,8 @@ const ALIKE = 0.4
 interface Budget {
   pairs: number
   characters: number
+  /** Numbers for what words are marked with, such as the address of a link, which each of them would be compared by. */
+  marks: Map<string, number>
 }
 
 /** A run of items that both lists have, or one in which they differ: where it is in the one and in the other. */
@@ -131,15 +133,17 @@ const splitters = {
 }
 
 /** The words of a leaf, and the spaces and signs between them. @param whole whether each run of text is one of them */
-const wordsOf = ({ runs }: Leaf, whole: boolean): Word[] =>
+const wordsOf = ({ runs }: Leaf, whole: boolean, numbers: Budget['marks']): Word[] =>
   runs.flatMap(({ text, marks }) => {
     const words = whole ? [text] : Array.from(splitters.word.segment(text), ({ segment }) => segment)
-    const by = marks.map(({ tag, href = '' }) => ` ${tag} ${href}`).join('')
-    return words.map((text) => ({ text, marks, key: text + by }))
+    const by = marks.map(({ tag, href = '' }) => `${tag} ${href}`).join(' ')
+    const number = numbers.get(by) ?? numbers.size
+    numbers.set(by, number)
+    return words.map((text) => ({ text, marks, key: by === '' ? text : `${text}\0${number}` }))
   })
 
 /** The sentences of a leaf. Rows and lines of code are one. */
-function sentencesOf(leaf: Leaf, whole: boolean): Sentence[] {
+function sentencesOf(leaf: Leaf, whole: boolean, marks: Budget['marks']): Sentence[] {
   const { kind, depth, marker, runs } = leaf
   // The number of an item says only where it is.
   const shape = `${kind} ${depth} ${marker?.replace(/\d+/, '')}`
@@ -149,7 +153,7 @@ function sentencesOf(leaf: Leaf, whole: boolean): Sentence[] {
     : Array.from(splitters.sentence.segment(runs.map(({ text }) => text).join('')), ({ index }) => index).slice(1)
   const sentences: Word[][] = [[]]
   let at = 0
-  for (const word of wordsOf(leaf, whole)) {
+  for (const word of wordsOf(leaf, whole, marks)) {
     if (at >= (ends[0] ?? Infinity)) {
       sentences.push([])
       while (at >= (ends[0] ?? Infinity)) ends.shift()
@@ -263,7 +267,7 @@ function linesOf(before: readonly Leaf[], after: readonly Leaf[], budget: Budget
   )
   const whole = characters > budget.characters
   if (!whole) budget.characters -= characters
-  const [a, b] = [before, after].map((leaves) => leaves.flatMap((leaf) => sentencesOf(leaf, whole))) as [
+  const [a, b] = [before, after].map((leaves) => leaves.flatMap((leaf) => sentencesOf(leaf, whole, budget.marks))) as [
     Sentence[],
     Sentence[],
   ]
@@ -305,7 +309,7 @@ export function diff(
   after: readonly Block[],
   leavesOf: (block: Block) => readonly Leaf[],
 ): Diff {
-  const budget: Budget = { pairs: MOST_PAIRS, characters: MOST_CHARACTERS }
+  const budget: Budget = { pairs: MOST_PAIRS, characters: MOST_CHARACTERS, marks: new Map() }
   const found: Diff = { parts: [], changed: 0, removed: 0, added: 0, isCut: false }
   const sources = (blocks: readonly Block[]): string[] => blocks.map(({ source }) => source.trimEnd())
   for (const run of runsOf(sources(before), sources(after), budget)) {
