@@ -219,7 +219,10 @@ function withOthers(upstream: AdmittedRequest, told: Used, others: number, outco
   const { need, target } = upstream
   const calls = told.calls! + others
   const share = others / (need.calls?.(target) ?? calls)
-  const units = Object.entries(unitsOfFailure(upstream, outcome)).map(([name, count]) => [name, count * share])
+  const units = Object.entries(unitsOfFailure(upstream, outcome)).map(([name, count]) => [
+    name,
+    Math.ceil(count * share),
+  ])
   const guess = estimated(Object.fromEntries(units) as Units)
   const usage = {
     prompt_tokens: told.usage.prompt_tokens + guess.usage.prompt_tokens,

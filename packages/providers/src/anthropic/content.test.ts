@@ -235,6 +235,12 @@ describe('media', () => {
     expect(refused({ type: 'file', file: { file_id: 'file-1' } })).toMatchObject({ code: 'unsupported_parameter' })
   })
 
+  it('threat 171: refuses documents of text that are mostly controls, of which JSON makes six characters each', () => {
+    const file = (text: string) => ({ type: 'file', file: { file_data: `data:text/plain;base64,${btoa(text)}` } })
+    expect(part(file(`\u001b${'a'.repeat(9)}`))).toHaveLength(1)
+    expect(refused(file(`\u001b${'a'.repeat(8)}`))).toMatchObject({ status: 400 })
+  })
+
   it.each(['input_audio', 'audio', 'video_url'])('refuses %s', (type) => {
     expect(refused({ type })).toMatchObject({ status: 400, code: 'unsupported_parameter' })
   })

@@ -41,13 +41,19 @@ const cached = (part: Record<string, unknown>) => ({ cache_control: part['cache_
 /** A 400 for content that Claude does not support. */
 export const refused = (what: string) => unsupported(`Claude does not take ${what}`)
 
-/** Decodes base64 to text. */
+/** Characters that are in a text now and then, such as the escapes of a terminal, and of which JSON makes six each. */
+const controls = /[\0-\x08\x0B\x0E-\x1F]+/g
+
+/** Decodes base64 to text. @throws ApiError 400 for what is none: every tenth character is a control, or more */
 function toText(data: string): string {
+  let text: string
   try {
-    return new TextDecoder().decode(fromBase64(data))
+    text = new TextDecoder().decode(fromBase64(data))
   } catch {
     throw invalid('A data URL is malformed')
   }
+  if (text.replace(controls, '').length < text.length * 0.9) throw invalid('A document of text has other data')
+  return text
 }
 
 /** An image or document block: by the media type of a data URL, otherwise by the type of the part; the provider fetches other URLs. */
