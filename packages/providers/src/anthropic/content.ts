@@ -42,7 +42,7 @@ const cached = (part: Record<string, unknown>) => ({ cache_control: part['cache_
 export const refused = (what: string) => unsupported(`Claude does not take ${what}`)
 
 /** Characters that are in a text now and then, such as the escapes of a terminal, and of which JSON makes six each. */
-const controls = /[\0-\x08\x0B\x0E-\x1F]+/g
+const controls = /(?![\t\n\f\r])\p{Cc}+/gu
 
 /** Decodes base64 to text. @throws ApiError 400 for what is none: every tenth character is a control, or more */
 function toText(data: string): string {
