@@ -130,18 +130,24 @@ conversationSuite('Markdown in the console', upstream, (given) => {
       many('> '),
       `| a | b |\n|---|---|\n${many('| one | two |\n')}`,
       many(`${'|a'.repeat(300)}\n${'|-'.repeat(300)}\n${'a\n'.repeat(200)}\n`),
+      many('a\n\n'),
     ]) {
       const made = await project(person, 'Bomb')
       await change(given(), made.task.id, { output: text, status: 'done' })
       await open(`/projects/${made.id}?task=${made.task.id}`, 'Website')
       await page.getByRole('button', { name: 'Source' }).click()
       await page.getByRole('button', { name: 'Source' }).click()
-      await page.locator('.markdown').waitFor()
-      // All of it is there, with no more elements than a page can have.
+      await page.locator('.document').waitFor()
+      // All of it is there, with no more elements than a page can have, of which few are laid out.
       await expect
-        .poll(() => page.evaluate('document.querySelector(".markdown").textContent.length'), { timeout: 60_000 })
+        .poll(() => page.evaluate('document.querySelector(".document").textContent.length'), { timeout: 60_000 })
         .toBeGreaterThan(200_000)
       expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThan(150_000)
+      expect(
+        await page.evaluate(
+          '[...document.querySelectorAll(".document *")].filter((one) => one.checkVisibility({ contentVisibilityAuto: true })).length',
+        ),
+      ).toBeLessThan(20_000)
       await page.keyboard.press('Escape')
       await page.locator('dialog').waitFor({ state: 'detached' })
     }

@@ -62,7 +62,7 @@ conversationSuite('the conversation of the console', upstream, (given) => {
     await say(given(), 'Everything')
     const text = tokens.join('')
     // A paragraph as long as that is cut at a space.
-    const shown = async () => (await messages(given()).nth(1).locator('.markdown').textContent())!.replaceAll(' ', '')
+    const shown = async () => (await messages(given()).nth(1).locator('.document').textContent())!.replaceAll(' ', '')
     await expect.poll(shown).toBe(text.replaceAll(' ', ''))
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByText('You stopped it here').waitFor()

@@ -17,7 +17,8 @@ let loading: Promise<void> | undefined
 /** The parser, which is no part of the first view; undefined until it is loaded. Pages that will show Markdown call it early. */
 export function useReader(): Reader | undefined {
   loading ??= import('./reader.js').then(
-    ({ MarkdownDocument, leavesOf, Link, shown }) => void (reader.value = { MarkdownDocument, leavesOf, Link, shown }),
+    ({ MarkdownDocument, leavesOf, partsOf, Link, shown, shownPart }) =>
+      void (reader.value = { MarkdownDocument, leavesOf, partsOf, Link, shown, shownPart }),
     () => void (loading = undefined),
   )
   return reader.value
@@ -74,7 +75,7 @@ export function Markdown({
   return (
     <div class="with-tools">
       {reader && read && !isSource ? (
-        <div class={`markdown ${isGrowing ? 'growing' : ''}`}>{read.blocks.map(reader.shown)}</div>
+        <div class={`document ${isGrowing ? 'growing' : ''}`}>{reader.partsOf(read.blocks).map(reader.shownPart)}</div>
       ) : (
         <p class={`text ${isSource ? 'mono' : ''}`}>{text}</p>
       )}

@@ -1,4 +1,5 @@
 // What is loaded when a text is first shown.
 export { MarkdownDocument } from './document.js'
 export { leavesOf } from './leaves.js'
-export { Link, shown } from './render.js'
+export { partsOf } from './parts.js'
+export { Link, shown, shownPart } from './render.js'

@@ -6,6 +6,7 @@ import { CodeBlock } from './code.js'
 import type { Block, Task } from './document.js'
 import { isOwnFile } from './links.js'
 import { attribute } from './parser.js'
+import type { Part } from './parts.js'
 
 /** A link to elsewhere, which opens beside the page and learns nothing of it. */
 export const Link = ({ href, title, children }: { href: string; title?: string; children: ComponentChildren }) => (
@@ -115,13 +116,18 @@ function tree(tokens: readonly Token[]): ComponentChildren[] {
   return children
 }
 
-const made = new WeakMap<Block, VNode>()
+const made = new WeakMap<Block | Part, VNode>()
 
-/** A block as it is shown; the same object each time, so that it costs nothing while it does not change. */
-export function shown(block: Block): VNode {
-  const known = made.get(block)
-  if (known) return known
-  const vnode = block.tokens.length > 0 ? <>{tree(block.tokens)}</> : <p class="text">{block.source}</p>
-  made.set(block, vnode)
+/** The same object each time, so that what does not change costs nothing. */
+function once(of: Block | Part, make: () => VNode): VNode {
+  const vnode = made.get(of) ?? make()
+  made.set(of, vnode)
   return vnode
 }
+
+/** A block as it is shown. */
+export const shown = (block: Block): VNode =>
+  once(block, () => (block.tokens.length > 0 ? <>{tree(block.tokens)}</> : <p class="text">{block.source}</p>))
+
+/** A part of a text as it is shown. */
+export const shownPart = (part: Part): VNode => once(part, () => <div class="markdown">{part.map(shown)}</div>)
