@@ -43,12 +43,29 @@ lowlight.registerAlias({ typescript: ['javascript', 'js', 'jsx', 'mjs'], bash: [
 
 type Content = ReturnType<typeof lowlight.highlight>['children'][number]
 
-function element(node: Content): ComponentChildren {
+/** How many parts of code may be within each other; what is deeper is plain. Otherwise nested quotes become more elements than the stack can hold. */
+const MOST_DEEP = 50
+
+/** The text of a part. Without recursion, for the same reason. */
+function textOf(node: Content): string {
+  let text = ''
+  const rest = [node]
+  for (let next = rest.pop(); next; next = rest.pop())
+    if (next.type === 'text') text += next.value
+    else if (next.type === 'element') rest.push(...next.children.toReversed())
+  return text
+}
+
+function element(node: Content, depth: number): ComponentChildren {
   if (node.type === 'text') return node.value
   if (node.type !== 'element') return null
-  return h('span', { class: (node.properties.className as string[]).join(' ') }, node.children.map(element))
+  const name = (node.properties.className as string[]).join(' ')
+  return h('span', { class: name }, depth < MOST_DEEP ? elements(node.children, depth + 1) : textOf(node))
 }
+
+const elements = (nodes: readonly Content[], depth = 1): ComponentChildren[] =>
+  nodes.map((node) => element(node, depth))
 
 /** Code with spans for its parts; undefined where the language is not known. */
 export const highlight = (code: string, language: string): ComponentChildren | undefined =>
-  lowlight.registered(language) ? lowlight.highlight(language, code).children.map(element) : undefined
+  lowlight.registered(language) ? elements(lowlight.highlight(language, code).children) : undefined
