@@ -1,6 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { explanationIn, nothing, reasonsOf, withPiece } from '../../examples/console/src/playground/answer.js'
+import {
+  explanationIn,
+  MOST_CALLS,
+  nothing,
+  reasonsOf,
+  withPiece,
+} from '../../examples/console/src/playground/answer.js'
 import { codeOf, readable } from '../../examples/console/src/playground/code.js'
 import type { Body, Draft } from '../../examples/console/src/playground/request.js'
 import { bodyOf, faultsOf } from '../../examples/console/src/playground/request.js'
@@ -102,7 +108,16 @@ it('an answer of the playground is put together from its pieces', () => {
       { id: 'a', name: 'one', arguments: 'x' },
       { id: 'b', name: 'two', arguments: '{}' },
     ],
+    hasMoreCalls: false,
   })
+})
+
+it('threat 114: an answer of the playground keeps its first calls, so that no piece costs more than these', () => {
+  const piece = (index: number, text: string) => ({ tool_calls: [{ index, function: { arguments: text } }] })
+  const pieces = Array.from({ length: 3_000 }, (_, i) => [piece(i, '{'), piece(i, '}')]).flat()
+  const { calls, hasMoreCalls } = [...pieces, piece(4_000_000_000, '{}')].reduce(withPiece, nothing)
+  expect(calls.map((call) => call.arguments)).toEqual(Array<string>(MOST_CALLS).fill('{}'))
+  expect(hasMoreCalls).toBe(true)
 })
 
 it('what the gateway explains is told in sentences', () => {

@@ -4,14 +4,19 @@ import type { Call } from './request.js'
 type Delta = GatewaySchemas['ChatCompletionChunk']['choices'][number]['delta']
 type Message = GatewaySchemas['ChatCompletionResponse']['choices'][number]['message']
 
+/** Most calls that are kept of an answer, each of which is shown: whoever sends more would have the page stand still. */
+export const MOST_CALLS = 200
+
 /** What a model has said so far. */
 export interface Answer {
   text: string
   thinking: string
+  /** The first ones. */
   calls: readonly Call[]
+  hasMoreCalls: boolean
 }
 
-export const nothing: Answer = { text: '', thinking: '', calls: [] }
+export const nothing: Answer = { text: '', thinking: '', calls: [], hasMoreCalls: false }
 
 /** What of a call comes in one piece: that of a function, or of a tool with a text as its input. */
 interface CallPiece {
@@ -27,7 +32,12 @@ export function withPiece(answer: Answer, piece: Delta | Message): Answer {
   const pieces = (piece.tool_calls ?? []) as readonly CallPiece[]
   if (!content && !reasoning_content && !refusal && pieces.length === 0) return answer
   const calls = [...answer.calls]
+  let { hasMoreCalls } = answer
   for (const [at, { index = at, id, function: called, custom }] of pieces.entries()) {
+    if (index >= MOST_CALLS) {
+      hasMoreCalls = true
+      continue
+    }
     const before = calls[index] ?? { id: '', name: '', arguments: '' }
     calls[index] = {
       id: id ?? before.id,
@@ -39,6 +49,7 @@ export function withPiece(answer: Answer, piece: Delta | Message): Answer {
     text: answer.text + (content ?? '') + (refusal ?? ''),
     thinking: answer.thinking + (reasoning_content ?? ''),
     calls,
+    hasMoreCalls,
   }
 }
 

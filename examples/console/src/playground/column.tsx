@@ -1,6 +1,7 @@
-import { ErrorNotice, Icon, icons } from '@turnpike/ui'
+import { count, ErrorNotice, Icon, icons } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { Thinking } from '../projects/message-parts.js'
+import { MOST_CALLS } from './answer.js'
 import { Examples } from './examples.js'
 import { CallCard } from './messages.js'
 import { addMessages, changeColumn, isReady, newMessage, run, bodyFor } from './draft.js'
@@ -32,7 +33,7 @@ function Failure({ error }: { error: unknown }) {
 }
 
 function Answer({ run: { state, body, answer, finish, error } }: { run: Run }) {
-  const { text, thinking, calls } = answer
+  const { text, thinking, calls, hasMoreCalls } = answer
   const isRunning = state === 'running'
   const isJson = body['response_format'] !== undefined && body['response_format'] !== null
   const isEmpty = text === '' && calls.length === 0
@@ -43,6 +44,7 @@ function Answer({ run: { state, body, answer, finish, error } }: { run: Run }) {
       {calls.map((call, i) => (
         <CallCard key={i} call={call} />
       ))}
+      {hasMoreCalls && <p class="small amber">The model made more calls. Here are the first {count(MOST_CALLS)}.</p>}
       {isRunning && isEmpty && <span class="cursor" aria-hidden="true" />}
       {state === 'done' && isEmpty && <p class="muted">The model said nothing.</p>}
       {finish !== undefined && finishes[finish] && <p class="small amber">{finishes[finish]}</p>}

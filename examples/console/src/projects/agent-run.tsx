@@ -4,7 +4,8 @@ import type { Tone } from '@turnpike/ui'
 import { count, Notice, Panel, Status, usd, visible } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { useEffect, useRef } from 'preact/hooks'
-import type { CallPart, Run } from './agent-runs.js'
+import type { CallPart, Run } from './agent-run-parts.js'
+import { MOST_PARTS } from './agent-run-parts.js'
 import { runs, startRun } from './agent-runs.js'
 import { Thinking } from './message-parts.js'
 import { ModelForm } from './model-form.js'
@@ -63,20 +64,21 @@ function endOf(outcome: Outcome): string | undefined {
 
 /** What an agent does, as it does it. */
 function Running({ run }: { run: Run }) {
-  const { model, parts, retry, cost, outcome, answer, stop } = run
+  const { model, parts, gone, retry, cost, outcome, answer, stop } = run
   const end = outcome && endOf(outcome)
   const isDraft = outcome?.status === 'waiting_approval' || outcome?.status === 'done'
   const facts = [model, cost && `${count(cost.tokens)} tokens`, cost && usd(cost.dollars)].filter(Boolean)
   return (
     <Panel title={outcome ? 'What the agent did' : 'The agent works'}>
       <div class="body stack">
+        {gone > 0 && <p class="small amber">Here are the last {count(MOST_PARTS)} parts of it.</p>}
         {parts.map((part, i) => {
           if (part.type === 'call') return <Call key={part.id} part={part} onAnswer={answer} />
           const isLast = i === parts.length - 1 && !outcome
-          if (part.type === 'thinking') return <Thinking key={i} text={part.text} isRunning={isLast} />
+          if (part.type === 'thinking') return <Thinking key={gone + i} text={part.text} isRunning={isLast} />
           // The last text is the draft, which is shown below.
           if (isDraft && i === parts.length - 1) return null
-          return <Markdown key={i} text={part.text} hasTools={false} />
+          return <Markdown key={gone + i} text={part.text} hasTools={false} />
         })}
         {retry !== undefined && <p class="small warn">{retry} It is asked again.</p>}
         {end !== undefined && <Notice>{end}</Notice>}
