@@ -153,6 +153,17 @@ conversationSuite('Markdown in the console', upstream, (given) => {
     }
   })
 
+  it('threat 81: the address of pictures without a name, which a text has once, is cut where each is shown', async () => {
+    const { page, person, open } = given()
+    const made = await project(person, 'Pictures')
+    const address = `https://pictures.example/${'a'.repeat(9_000)}`
+    await change(given(), made.task.id, { output: `[r]: ${address}\n\n${'![][r] '.repeat(20)}`, status: 'done' })
+    await open(`/projects/${made.id}?task=${made.task.id}`, 'Website')
+    const pictures = page.locator(`.document a[href="${address}"]`)
+    await pictures.nth(19).waitFor()
+    expect(await pictures.first().textContent()).toBe(address.slice(0, 100))
+  })
+
   it('threat 23: payloads are text in drafts, diffs and answers, and nothing is asked of other hosts', async () => {
     const { page, faults } = given()
     const urls = [

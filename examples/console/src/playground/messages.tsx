@@ -1,4 +1,4 @@
-import { Icon, icons } from '@turnpike/ui'
+import { Icon, icons, indented } from '@turnpike/ui'
 import { CodeBlock } from '@turnpike/ui/markdown/code'
 import { useRef, useState } from 'preact/hooks'
 import { addMessages, changeMessage, draft, newMessage, removeMessage } from './draft.js'
@@ -13,7 +13,7 @@ const roleNames = { user: 'User', assistant: 'Assistant', system: 'System', tool
 export function CallCard({ call: { id, name, arguments: given } }: { call: Call }) {
   let shown = given
   try {
-    shown = JSON.stringify(JSON.parse(given), null, 2)
+    shown = indented(given)
   } catch {
     // It is not whole yet, or the model erred.
   }

@@ -1,7 +1,7 @@
 import './agent-run.css'
 import type { Outcome } from '@turnpike/agent'
 import type { Tone } from '@turnpike/ui'
-import { count, Notice, Panel, Status, usd, visible } from '@turnpike/ui'
+import { count, indented, Notice, Panel, Status, usd, visible } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { useEffect, useRef } from 'preact/hooks'
 import type { CallPart, Run } from './agent-run-parts.js'
@@ -30,7 +30,7 @@ function Call({ part: { id, name, args, state, result }, onAnswer }: { part: Cal
         <Status tone={tone}>{word}</Status>
       </div>
       {args !== undefined && Object.keys(args as object).length > 0 && (
-        <pre class="small">{visible(JSON.stringify(args, null, 2))}</pre>
+        <pre class="small">{visible(indented(JSON.stringify(args)))}</pre>
       )}
       {state === 'asked' && (
         <div class="row end">

@@ -15,6 +15,9 @@ export const Link = ({ href, title, children }: { href: string; title?: string; 
   </a>
 )
 
+/** Characters of the address of a picture without a name. Many may have the same address, which the text has once. */
+const ADDRESS_LENGTH = 100
+
 /** A picture of the platform's own files; of others, a link, so that no other host learns who reads. */
 function Picture({ src, title, alt }: { src: string; title: string; alt: string }) {
   // Such as one whose URL is not good any more.
@@ -24,7 +27,7 @@ function Picture({ src, title, alt }: { src: string; title: string; alt: string 
       {isOwnFile(src) && !isLost ? (
         <img src={src} alt={alt || 'Picture'} loading="lazy" onError={() => setLost(true)} />
       ) : (
-        alt || src
+        alt || src.slice(0, ADDRESS_LENGTH)
       )}
     </Link>
   )
