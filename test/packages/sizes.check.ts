@@ -62,12 +62,12 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['providers', 'import azure', 31_700, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
   ['providers', 'import bedrock', 38_800, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
-  ['providers', 'import vertex', 43_400, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import vertex', 43_600, () => bundle('vertex', 'providers/vertex')],
   ['providers', 'import preset', 31_800, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 15_800, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
-  ['gateway', 'import createGateway', 74_800, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 75_100, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
