@@ -1,5 +1,4 @@
 /** The transport for Node. It uses undici's dispatcher, because `fetch` costs several times as much CPU there. @module */
-import type { Socket } from 'node:net'
 import type { Memory, Signal } from '@turnpike/core'
 import type { OnError, OnResult } from '@turnpike/core/helpers'
 import { microtask, Pieces } from '@turnpike/core/helpers'
@@ -151,6 +150,8 @@ class Call implements Dispatcher.DispatchHandler {
     return value
   }
 }
+
+type Socket = Extract<Parameters<buildConnector.Callback>, [null, unknown]>[1]
 
 /** The parser of a connection of undici. */
 interface Parser {

@@ -17,7 +17,7 @@ function settingsOf(name: 'gateway' | 'platform' | 'server'): string[] {
 
 /** What the composition itself makes, or another setting gives. */
 const made = new Set(
-  'router kv keys ledger rateLimiter authenticateAdmin simulated bodyMemory onError events configured now gateway'.split(
+  'router kv keys ledger rateLimiter authenticateAdmin simulated bodyMemory dataBytes onError events configured now gateway'.split(
     ' ',
   ),
 )
