@@ -138,16 +138,17 @@ conversationSuite('Markdown in the console', upstream, (given) => {
       await page.getByRole('button', { name: 'Source' }).click()
       await page.getByRole('button', { name: 'Source' }).click()
       await page.locator('.document').waitFor()
-      // All of it is there, with no more elements than a page can have, of which few are laid out.
+      // All of it is there, with no more elements than a page can have.
       await expect
         .poll(() => page.evaluate('document.querySelector(".document").textContent.length'), { timeout: 60_000 })
         .toBeGreaterThan(200_000)
       expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThan(150_000)
+      // The time that styles take grows with the elements within one.
       expect(
         await page.evaluate(
-          '[...document.querySelectorAll(".document *")].filter((one) => one.checkVisibility({ contentVisibilityAuto: true })).length',
+          'Math.max(...[...document.querySelectorAll(".document, .document *")].map(({ children }) => children.length))',
         ),
-      ).toBeLessThan(20_000)
+      ).toBeLessThan(5_000)
       await page.keyboard.press('Escape')
       await page.locator('dialog').waitFor({ state: 'detached' })
     }

@@ -17,7 +17,7 @@ function kept(part: Part): Part {
 }
 
 /**
- * The blocks of a text in parts, of which the browser lays out those in sight; one that does not change stays the same object.
+ * The blocks of a text in parts, as the browser takes long for the styles of very many in one; a part that does not change stays the same object.
  * Where a part begins depends on what stands before it, so that only the last one changes while a text grows.
  */
 export function partsOf(blocks: readonly Block[]): Part[] {
