@@ -163,13 +163,13 @@ function definitionsOf(root: Schema, count: SchemaCount): { top: Schema; defs: M
     const target = ref.startsWith('#/') ? resolve(root, ref) : identified.get(ref)
     return target && all.has(target) ? { ref, target } : undefined
   }
-  const found = new Map<string, ReturnType<typeof find>>()
+  const aims = new Map<string, ReturnType<typeof find>>()
   /** What the reference of a schema is to. Each text is looked up once. */
   const aimOf = (schema: Schema): ReturnType<typeof find> => {
     const given = refOf(schema)
     if (given === undefined) return undefined
-    if (!found.has(given)) found.set(given, find(given))
-    return found.get(given)
+    if (!aims.has(given)) aims.set(given, find(given))
+    return aims.get(given)
   }
   const addName = (target: Schema, ref: string): void => {
     const last = ref.slice(Math.max(ref.lastIndexOf('/'), ref.lastIndexOf('#')) + 1)
