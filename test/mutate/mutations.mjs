@@ -22,7 +22,7 @@ export const mutations = [
   },
   {
     name: 'answer-before-ledger',
-    file: 'packages/gateway/src/upstream/upstream-answer.ts',
+    file: 'packages/gateway/src/records/charge.ts',
     line: 'return options.ledger.append(made, hold).then(',
     broken: 'void options.ledger.append(made, hold).catch(() => undefined)\n  return Promise.resolve().then(',
     test: 'test/faults/ledger.test.ts',
@@ -30,7 +30,7 @@ export const mutations = [
   },
   {
     name: 'recorded-twice',
-    file: 'packages/gateway/src/upstream/upstream-answer.ts',
+    file: 'packages/gateway/src/records/charge.ts',
     line: 'return options.ledger.append(made, hold).then(',
     broken: 'return options.ledger.append(made, hold).then(() => options.ledger.append(made)).then(',
     test: 'test/faults/ledger.test.ts',
