@@ -89,7 +89,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
   ['core', 'tarball', 231_000, () => tarball('core')],
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 229_000, () => tarball('gateway')],
+  ['gateway', 'tarball', 231_000, () => tarball('gateway')],
   ['http', 'tarball', 109_500, () => tarball('http')],
   ['platform', 'tarball', 397_000, () => tarball('platform')],
   ['providers', 'tarball', 517_000, () => tarball('providers')],
