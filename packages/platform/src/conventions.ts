@@ -243,6 +243,9 @@ export const USAGE_PERIOD_HOURS = 168
 export const USAGE_ROWS = 500
 export const USAGE_SERIES = 8
 
+/** Sums of an hour and a model, key, session, conversation, task or project that a report may add up. */
+export const USAGE_PARTS = 200_000
+
 /** Characters that an entry counts as at least where it is read, or a sum of an hour. */
 export const ENTRY_CHARACTERS = 256
 

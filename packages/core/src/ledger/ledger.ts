@@ -78,8 +78,8 @@ export interface UsageLedger {
   listSince(of: HourOf, from: Date, page?: PageOptions, to?: Date): Promise<ListPage<UsageOf>>
   /** Sums per hour, oldest first, starting with the hour of `from`; hours without usage are omitted. */
   hours(of: HourOf, id: string, from: Date): Promise<UsageHour[]>
-  /** The usage of a user per hour and part, oldest first, from the hour of `from` to that of `to`. Those without usage are omitted. */
-  parts(userId: string, of: PartOf, from: Date, to: Date): Promise<UsagePart[]>
+  /** The usage of a user per hour and part, each once, oldest first, from the hour of `from` to that of `to`. Those without usage are omitted. */
+  parts(userId: string, of: PartOf, from: Date, to: Date): AsyncIterable<UsagePart>
   /** Lists the records of a user, newest first. @throws ApiError 400 if `after` is not a valid cursor */
   records(userId: string, page?: PageOptions): Promise<ListPage<UsageRecord>>
 }

@@ -92,8 +92,10 @@ describe('the parts of what a user used', () => {
     await use('2026-01-02T14:00:00.000Z', { model: '' })
     const parts = async (of: PartOf, from: string, to = from): Promise<[string, string, number][]> => {
       const hour = (time: string) => new Date(`2026-01-02T${time}:30:00.000Z`)
-      const found = await ledger.parts('ada', of, hour(from), hour(to))
-      return found.map(({ id, hour, totals: { requests } }) => [hour.slice(-2), id, requests])
+      const found = ledger.parts('ada', of, hour(from), hour(to))
+      const rows: [string, string, number][] = []
+      for await (const { id, hour, totals } of found) rows.push([hour.slice(-2), id, totals.requests])
+      return rows
     }
     const all: [string, string, number][] = [
       ['11', 'openai/zz', 1],

@@ -25,17 +25,16 @@ function countersOf(kv: KV, of: HourOf, id: string, from: Date): AsyncGenerator<
 }
 
 /** Reads the sums of a user per hour and part, oldest first, from the hour of `from` to that of `to`. */
-export async function partsOf(kv: KV, userId: string, of: PartOf, from: Date, to: Date): Promise<UsagePart[]> {
+export async function* partsOf(kv: KV, userId: string, of: PartOf, from: Date, to: Date): AsyncGenerator<UsagePart> {
   // Sorts after all parts of that hour.
   const before = partKey(userId, of, `${hourBefore(from)}${LAST}`, '').slice(0, -1)
   const last = hourAt(to)
-  const parts: UsagePart[] = []
   for await (const { key, value } of entriesOf<Fields>(kv, before.slice(0, 3), before)) {
     const [hour, id] = key.slice(3) as [string, string]
-    if (hour > last) break
-    parts.push({ id, hour, totals: totalsOf(value) })
+    if (hour > last) return
+    const part = { id, hour, totals: totalsOf(value) }
+    if (used(part)) yield part
   }
-  return parts.filter(used)
 }
 
 /** Reads the sums per hour of an id, oldest first, starting with the hour of `from`. */

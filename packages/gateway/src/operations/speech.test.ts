@@ -117,6 +117,25 @@ describe('speech by a model that is billed by tokens, from an upstream that repo
     // 128 kbit/s, where nothing tells: 25 s of 25 tokens.
     expect(await records()).toMatchObject([{ accuracy: 'estimated', units: { characters: 6, output_audio: 625 } }])
   })
+
+  it('threat 43: is read to its end without its client where the caller has a limit, and charged what was spoken', async () => {
+    let goOn!: (value?: unknown) => void
+    const wait = new Promise((resolve) => (goOn = resolve))
+    const { transport } = fakeOpenAI({ override: () => spoken('x', wait, 'x'.repeat(399_999)) })
+    const router = createRouter({ providers: [openai({ apiKey: 'k', transport })], prices })
+    const { send, records, gateway } = await testGateway({ router, speechModels: [model], onClientAbort: 'drain' })
+    const reader = (
+      await send('POST', path, { model, input: 'Count.', instructions: 'To ten thousand' })
+    ).body!.getReader()
+    await reader.read()
+    const left = reader.cancel()
+    goOn()
+    await left
+    await expect
+      .poll(records)
+      .toMatchObject([{ outcome: 'client_abort', accuracy: 'estimated', units: { characters: 6, output_audio: 625 } }])
+    await gateway.drain(50)
+  })
 })
 
 describe('the voice', () => {

@@ -38,7 +38,7 @@ interface Sound {
   size: number
 }
 
-/** Streams the audio; the usage record is written before the client receives the end. */
+/** Streams the audio; the usage record is written before the client receives the end. Where a stream is drained, what the client left is read as well. */
 async function* recorded(
   upstream: AdmittedRequest,
   body: AsyncIterable<Uint8Array>,
@@ -48,17 +48,28 @@ async function* recorded(
   const { watch } = upstream
   const sound: Sound = { first: new Uint8Array(), size: 0 }
   const iterator = body[Symbol.asyncIterator]()
+  /** @returns the next piece; undefined at the end */
+  const read = async (): Promise<Uint8Array | undefined> => {
+    watch.expect(betweenEventsMs)
+    const { done, value } = await iterator.next()
+    watch.relax()
+    if (done) return undefined
+    if (sound.size === 0) sound.first = value
+    sound.size += value.length
+    return value
+  }
+  /** Reads to the end, so that what is spoken is charged. */
+  const drain = async (): Promise<void> => {
+    if (!watch.disconnected) watch.disconnect()
+    try {
+      while (await read());
+    } catch {
+      // What has been spoken until then counts.
+    }
+  }
   let closed = false
   try {
-    for (;;) {
-      watch.expect(betweenEventsMs)
-      const { done, value } = await iterator.next()
-      watch.relax()
-      if (done) break
-      if (sound.size === 0) sound.first = value
-      sound.size += value.length
-      yield value
-    }
+    for (let piece = await read(); piece; piece = await read()) yield piece
     closed = true
     await close(upstream, 'complete', usedBy(sound))
   } catch (error) {
@@ -68,7 +79,10 @@ async function* recorded(
     await close(upstream, watch.stop?.outcome ?? outcomeOf(error), usedBy(sound), reason)
     throw reason
   } finally {
-    if (!closed) await close(upstream, 'client_abort', usedBy(sound))
+    if (!closed) {
+      if (watch.drainMs > 0) await drain()
+      await close(upstream, 'client_abort', usedBy(sound))
+    }
   }
 }
 

@@ -149,7 +149,7 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
         ({ provider, model }, call) => provider.transcription!(extend(request, { model }), call),
         ({ seconds: duration = NaN, usage: told }): Used => {
           const usage = reported(told)
-          const seconds = duration >= 0 && duration <= MOST_SECONDS ? duration : undefined
+          const seconds = duration > 0 && duration <= MOST_SECONDS ? duration : undefined
           // Rounded up to whole seconds, as OpenAI bills it.
           const lasted = seconds === undefined ? guess : Math.ceil(seconds)
           const { price } = upstream.target

@@ -1,7 +1,7 @@
 import type { PageOptions, PartOf, UsagePart, UsageTotals } from '@turnpike/core'
 import { nextTurn } from '@turnpike/core/helpers'
-import { CALLS_AT_ONCE, hourOf, MAX_PAGE_SIZE, namesOf } from '@turnpike/core/internal'
-import { ENTRY_CHARACTERS, USAGE_ROWS } from '../conventions.js'
+import { CALLS_AT_ONCE, hourOf, invalid, MAX_PAGE_SIZE, namesOf } from '@turnpike/core/internal'
+import { ENTRY_CHARACTERS, USAGE_PARTS, USAGE_ROWS } from '../conventions.js'
 import { turns } from '../turns.js'
 import { conversationNames } from '../conversations/stored-conversations.js'
 import type { Parts } from '../parts.js'
@@ -10,26 +10,36 @@ import { taskNames } from '../tasks/stored-tasks.js'
 import { UsageBy } from './usage-schemas.js'
 import { none, sum } from './usage-view.js'
 
-/** A part of what a user used, with its sums per hour. */
+/** A part of what a user used, with its sums of each hour. */
 interface Row {
   id: string
   total: UsageTotals
-  hours: Map<string, UsageTotals>
+  hours: [hour: string, totals: UsageTotals][]
 }
 
-/** Adds what was used in an hour. */
-const addHour = (hours: Map<string, UsageTotals>, hour: string, totals: UsageTotals): void =>
-  void hours.set(hour, sum(hours.get(hour) ?? none, totals))
-
-/** The parts as rows, the dearest first, and of the same cost the one with the most tokens. */
-function rowsOf(parts: readonly UsagePart[]): Row[] {
+/**
+ * The parts as rows, the dearest first, and of the same cost the one with the most tokens.
+ * @param onRead called after each page of them
+ * @throws ApiError 400 if there are more than a report adds up
+ */
+async function rowsOf(
+  parts: AsyncIterable<UsagePart>,
+  onRead: (parts: number) => Promise<void> | void,
+): Promise<Row[]> {
   const rows = new Map<string, Row>()
-  for (const { id, hour, totals } of parts) {
-    let row = rows.get(id)
-    if (!row) rows.set(id, (row = { id, total: none, hours: new Map() }))
-    row.total = sum(row.total, totals)
-    addHour(row.hours, hour, totals)
+  let read = 0
+  for await (const { id, hour, totals } of parts) {
+    const row = rows.get(id)
+    if (!row) rows.set(id, { id, total: totals, hours: [[hour, totals]] })
+    else {
+      row.total = sum(row.total, totals)
+      row.hours.push([hour, totals])
+    }
+    if (++read % MAX_PAGE_SIZE === 0) await onRead(MAX_PAGE_SIZE)
+    if (read === USAGE_PARTS)
+      throw invalid('This period has more usage than a report can add up: ask for a shorter one')
   }
+  await onRead(read % MAX_PAGE_SIZE)
   return [...rows.values()].toSorted(
     ({ total: a }, { total: b }) => b.cost_nano_usd - a.cost_nano_usd || b.tokens - a.tokens || b.requests - a.requests,
   )
@@ -41,8 +51,7 @@ export function usageOperations({ kvOf, keys, ledger, checkRead, countRead, now 
   const oneByOne = turns(1)
 
   /** The hours of all keys of a user, which have sums of their own. */
-  async function keyParts(userId: string, from: Date, to: Date): Promise<UsagePart[]> {
-    const parts: UsagePart[] = []
+  async function* keyParts(userId: string, from: Date, to: Date): AsyncGenerator<UsagePart> {
     const last = hourOf(to.toISOString())
     for (let page: PageOptions | undefined = { limit: MAX_PAGE_SIZE }; page;) {
       checkRead(userId)
@@ -55,7 +64,7 @@ export function usageOperations({ kvOf, keys, ledger, checkRead, countRead, now 
           (await ledger.hours('key', id, from))
             .filter(({ hour }) => hour <= last)
             .map(({ hour, totals }) => ({ id, hour, totals }))
-        parts.push(...(await Promise.all(used.splice(0, CALLS_AT_ONCE).map(read))).flat())
+        for (const parts of await Promise.all(used.splice(0, CALLS_AT_ONCE).map(read))) yield* parts
         await nextTurn()
       }
       // Each is read with its sums and when it was used. There may be very many that are revoked.
@@ -63,7 +72,6 @@ export function usageOperations({ kvOf, keys, ledger, checkRead, countRead, now 
       await nextTurn()
       page = next === undefined ? undefined : { limit: MAX_PAGE_SIZE, after: next }
     }
-    return parts
   }
 
   /** What the rows are called, and the project that they belong to, where they do. */
@@ -86,14 +94,13 @@ export function usageOperations({ kvOf, keys, ledger, checkRead, countRead, now 
       oneByOne(userId, async () => {
         checkRead(userId)
         const last = hourOf(to.toISOString())
-        const [all, parts] = await Promise.all([
-          ledger.hours('user', userId, from),
-          by === 'key' ? keyParts(userId, from, to) : ledger.parts(userId, by satisfies PartOf, from, to),
-        ])
-        await countRead(userId, (all.length + parts.length) * ENTRY_CHARACTERS)
+        const onRead = (entries: number) => countRead(userId, entries * ENTRY_CHARACTERS)
+        const all = await ledger.hours('user', userId, from)
+        await onRead(all.length)
+        const parts = by === 'key' ? keyParts(userId, from, to) : ledger.parts(userId, by satisfies PartOf, from, to)
+        const rows = await rowsOf(parts, onRead)
         const hours = new Map<string, UsageTotals>()
-        for (const { hour, totals } of all) if (hour <= last && totals.requests > 0) addHour(hours, hour, totals)
-        const rows = rowsOf(parts)
+        for (const { hour, totals } of all) if (hour <= last && totals.requests > 0) hours.set(hour, totals)
         const shown = rows.slice(0, USAGE_ROWS)
         const names = await named(
           userId,
@@ -103,7 +110,7 @@ export function usageOperations({ kvOf, keys, ledger, checkRead, countRead, now 
         return {
           hours,
           total: [...hours.values()].reduce((all, one) => sum(all, one), none),
-          rows: shown.map((row, i) => ({ ...row, ...names[i]! })),
+          rows: shown.map((row, i) => ({ ...row, hours: new Map(row.hours), ...names[i]! })),
           omitted: rows.length - shown.length,
         }
       }),

@@ -44,6 +44,24 @@ const random = (below: number): number => (seed = (seed * 48_271) % 2_147_483_64
 const randomText = (length: number): string => Array.from({ length }, () => parts[random(parts.length)]!).join('')
 
 describe('a document of Markdown', () => {
+  it('threat 81: has a hundred pictures at most, and links in place of more, also where they are defined later or are written', () => {
+    const address = `/api/user-files/${'0'.repeat(36)}/content`
+    const pictures = ({ blocks }: MarkdownDocument): [shown: number, all: number] => {
+      const all = blocks.flatMap(({ tokens }) => tokens.flatMap((token) => token.children ?? []))
+      const images = all.filter(({ type }) => type === 'image')
+      return [images.filter(({ hidden }) => !hidden).length, images.length]
+    }
+    expect(pictures(read(`![a](${address})\n\n`.repeat(150)))).toEqual([100, 150])
+    expect(pictures(read(`${'![a] ![b] '.repeat(75)}\n\n[a]: ${address}\n\n![a]\n\n[b]: ${address}`))).toEqual([
+      100, 151,
+    ])
+    const growing = new MarkdownDocument()
+    for (let count = 1; count <= 150; count++) {
+      growing.read(`![a](${address})\n`.repeat(count), true, Infinity)
+      expect(pictures(growing)).toEqual([Math.min(count, 100), count])
+    }
+  })
+
   it('has the same blocks however it was written', () => {
     for (let round = 0; round < 100; round++) {
       const text = randomText(12)

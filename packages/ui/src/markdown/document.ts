@@ -12,6 +12,9 @@ const WINDOW = 2 * MOST_CHARACTERS
 /** Most parts of a document that are laid out; what follows is shown as its source. Some 600 kB of dense text have as many. */
 const MOST_TOKENS = 200_000
 
+/** Most pictures of a document; more are links. Each that comes, or is not there, moves what stands behind it. */
+const MOST_PICTURES = 100
+
 /** A block that stands by itself, such as a paragraph, a list or a table. */
 export interface Block {
   source: string
@@ -102,6 +105,7 @@ export class MarkdownDocument {
   #carry = ''
   #references: References = Object.create(null) as References
   #tokens = 0
+  #pictures = 0
   #resolved = 0
 
   /** Whether a text is the one that was read, or goes on from one that was growing. */
@@ -175,7 +179,7 @@ export class MarkdownDocument {
       if (!isTooDeep(range.tokens)) {
         block.tokens = range.tokens
         for (const token of range.tokens) {
-          if (token.type === 'inline') parseInline(token, references)
+          if (token.type === 'inline') this.#parseInline(token, references)
           this.#tokens += 1 + (token.children?.length ?? 0)
         }
       }
@@ -190,6 +194,15 @@ export class MarkdownDocument {
     return blocks
   }
 
+  /** Parses a text, maybe again. Of the pictures beyond the limit, `hidden` is set. */
+  #parseInline(token: Token, references: References): void {
+    const pictures = (): Token[] => token.children?.filter(({ type, hidden }) => type === 'image' && !hidden) ?? []
+    this.#pictures -= pictures().length
+    parseInline(token, references)
+    for (const picture of pictures().slice(Math.max(0, MOST_PICTURES - this.#pictures))) picture.hidden = true
+    this.#pictures += pictures().length
+  }
+
   /** Parses texts again in which links may be that are defined after them. @returns whether that is done */
   #resolve(until: number): boolean {
     const known = Object.keys(this.#references).length
@@ -198,7 +211,7 @@ export class MarkdownDocument {
       const { source, tokens: before, known: knownBefore } = this.#finished[at]!
       if (knownBefore === known || !source.includes('[')) continue
       const tokens = before.map((token) => ({ ...token }) as Token)
-      for (const token of tokens) if (token.type === 'inline') parseInline(token, this.#references)
+      for (const token of tokens) if (token.type === 'inline') this.#parseInline(token, this.#references)
       this.#finished[at] = { source, tokens, known }
       if (performance.now() > until) break
     }
@@ -208,11 +221,12 @@ export class MarkdownDocument {
   /** Shows what is open at the end as if it ended there. */
   #showOpen(): void {
     const source = this.#carry + this.#text.slice(this.#at)
-    const tokens = this.#tokens
+    const [tokens, pictures] = [this.#tokens, this.#pictures]
     this.blocks = this.#appended(clearPartOf(source), Object.create(this.#references) as References, (tokens) => {
       const last = tokens.findLast(({ nesting }) => nesting === 0)
       if (last?.type === 'inline') last.content = withEnds(last.content)
     })
     this.#tokens = tokens
+    this.#pictures = pictures
   }
 }

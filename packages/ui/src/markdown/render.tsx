@@ -18,13 +18,16 @@ export const Link = ({ href, title, children }: { href: string; title?: string; 
 /** Characters of the address of a picture without a name. Many may have the same address, which the text has once. */
 const ADDRESS_LENGTH = 100
 
-/** A picture of the platform's own files; of others, a link, so that no other host learns who reads. */
-function Picture({ src, title, alt }: { src: string; title: string; alt: string }) {
+/** Characters of the address of a picture that is shown; that of a file has some 200. */
+const MOST_ADDRESS = 1_000
+
+/** A picture of the platform's own files; of others, and beyond what a document may have, a link, so that no other host learns who reads. */
+function Picture({ src, title, alt, isLink }: { src: string; title: string; alt: string; isLink: boolean }) {
   // Such as one whose URL is not good any more.
   const [isLost, setLost] = useState(false)
   return (
     <Link href={src} title={title}>
-      {isOwnFile(src) && !isLost ? (
+      {!isLink && !isLost && src.length <= MOST_ADDRESS && isOwnFile(src) ? (
         <img src={src} alt={alt || 'Picture'} loading="lazy" onError={() => setLost(true)} />
       ) : (
         alt || src.slice(0, ADDRESS_LENGTH)
@@ -98,7 +101,14 @@ function leaf(token: Token): ComponentChildren {
     case 'hr':
       return <hr />
     case 'image':
-      return <Picture src={attribute(token, 'src')} title={attribute(token, 'title')} alt={token.content} />
+      return (
+        <Picture
+          src={attribute(token, 'src')}
+          title={attribute(token, 'title')}
+          alt={token.content}
+          isLink={token.hidden}
+        />
+      )
     default:
       return token.content
   }
