@@ -92,6 +92,32 @@ worldSuite(
       }
     })
 
+    it('threat 176: a whole list that uses up the minute, which goes on in the next', async () => {
+      await world().advance(60_000)
+      const ada = await world().signedIn()
+      const { id: projectId } = await newProject(world(), ada)
+      for (let i = 0; i < 4; i++) {
+        const { id } = await newTask(world(), ada, projectId)
+        await patchTask(world(), ada, id, { output: 'x'.repeat(1_000_000) })
+        await world().advance(60_000)
+      }
+      let isWhole = false
+      const list = world()
+        .ask<unknown[]>('GET', '/api/tasks', { as: ada })
+        .then(({ status, body }) => {
+          isWhole = true
+          return [status, body.length]
+        })
+      await expect.poll(async () => (await world().ask('GET', '/api/account', { as: ada })).status).toBe(429)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      expect(isWhole).toBe(false)
+      while (!isWhole) {
+        await world().advance(60_000)
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+      expect(await list).toEqual([200, 4])
+    })
+
     it('threat 94: a page of a list whose filter no task passes, which counts by what was read for it', async () => {
       await world().advance(60_000)
       const ada = await world().signedIn()

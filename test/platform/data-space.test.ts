@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { filesSuite, upload } from './files.js'
-import { newProject, newTask, patchTask } from './work.js'
+import { newMember, newProject, newTask, patchTask } from './work.js'
 import type { Reply, SignedIn, World } from './world.js'
 
 const LIMIT = 60_000
@@ -89,6 +89,32 @@ filesSuite(
       expect(refused.length).toBeGreaterThan(0)
       for (const { status, body } of refused) expect([status, body]).toEqual([403, REFUSED])
       expect(await used(as)).toBeLessThanOrEqual(LIMIT)
+      await verified()
+    })
+
+    it('threat 175: an editor who fills the space of the owner, who can still make and rotate keys', async () => {
+      const owner = await world().signedIn('developer')
+      const project = await newProject(world(), owner)
+      const editor = await newMember(world(), owner, project.id, 'editor')
+      const key = await world().newKey(owner, { name: 'k' })
+      const task = await newTask(world(), editor, project.id)
+      const full = { error: REFUSED.error.replace(String(LIMIT), String(LIMIT * 0.9)) }
+      const body = { text: 'x'.repeat(1_000) }
+      const writes = [
+        () => world().ask('POST', '/api/tasks', { as: editor, body: { projectId: project.id, title: 't' } }),
+        () => world().ask('POST', `/api/projects/${project.id}/conversation/messages`, { as: editor, body }),
+        () => patchTask(world(), editor, task.id, { draft_output: 'x'.repeat(70_000) }),
+      ]
+      for (const write of writes) {
+        let reply = await write()
+        for (let i = 0; i < 200 && reply.status === 200; i++) reply = await write()
+        expect([reply.status, reply.body]).toEqual([403, full])
+      }
+      // With the replies, which are stored whole.
+      expect(await used(owner)).toBeLessThan(LIMIT * 0.95)
+      const { id } = key.body
+      expect((await world().ask('POST', `/api/keys/${id}/rotate`, { as: owner, body: {} })).status).toBe(200)
+      expect((await world().newKey(owner, { name: 'k' })).status).toBe(200)
       await verified()
     })
 

@@ -74,6 +74,12 @@ export const HD_PICTURE_TOKENS = 6_240
 /** The model of embeddings, and its `dimensions` where a request gives none. */
 export const EMBEDDING = { model: 'gemini-embedding-001', dimensions: 768 }
 
+/** Numbers of a vector that are expected where a request gives no `dimensions`. */
+export const VECTOR_LENGTH = 1_536
+
+/** Texts that are embedded by a request; each further so many count as another one. */
+export const EMBEDDED_TEXTS = 100
+
 /** Characters of the vectors of an answer that are sent at once; further ones follow in pieces of as many, with turns of other requests in between. */
 export const VECTORS_LENGTH = 128 * 1024
 

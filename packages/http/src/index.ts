@@ -5,7 +5,14 @@ export type { BodyMemory } from './body/body-memory.js'
 export { bodyMemory } from './body/body-memory.js'
 export type { Content, Range } from './answers/content.js'
 export { requireMatch } from './answers/content.js'
-export { BODY_BYTES_PER_S, BODY_IDLE_MS, BODY_LIMIT, CLIENT_LEFT, HEARTBEAT_MS } from './conventions.js'
+export {
+  BODY_BYTES_PER_S,
+  BODY_IDLE_MS,
+  BODY_LIMIT,
+  CLIENT_LEFT,
+  ENTRIES_PER_READ,
+  HEARTBEAT_MS,
+} from './conventions.js'
 export { JSON_DEPTH } from '@turnpike/core/internal'
 export * from './answers/cookies.js'
 export type { CorsOptions } from './cors.js'

@@ -20,9 +20,14 @@ export interface RequestCount {
   more(id: string, requests: number): Promise<void> | void
   /** Throws where what a user has read has used up their minute. */
   check(id: string): void
+  /** Resolves once what a user has read leaves room in their minute. */
+  room(id: string): Promise<void>
   /** Does a request of a user when it is its turn, or the next part of one that has begun, which is not refused any more. */
   turn<T>(id: string, work: () => Promise<T>, hasBegun?: boolean): Promise<T>
 }
+
+/** Milliseconds between two looks whether there is room. */
+const ROOM_MS = 100
 
 /** Counts requests for {@link callerOf}, by hashes of addresses. Those of unknown address are not counted. */
 export function requestCount(
@@ -59,6 +64,9 @@ export function requestCount(
       })
     },
     check,
+    async room(id) {
+      while ((ends.get(id) ?? 0) > now()) await new Promise((resolve) => setTimeout(resolve, ROOM_MS))
+    },
     turn: (id, work, hasBegun = false) =>
       inTurn(id, async () => {
         if (!hasBegun) check(id)

@@ -143,6 +143,9 @@ export const PLAN_LIMITS = {
   tasks: 100_000,
 }
 
+/** The share of its owner's data up to which others may write into a project. */
+export const OTHERS_SHARE = 0.9
+
 /** Tokens for programs that a user may have. */
 export const MOST_TOKENS = 50
 
@@ -302,6 +305,9 @@ export const API_RATE_LIMITS = { user: 1_200, address: 6_000 }
  * requests for the largest entries do not take the whole store and process.
  */
 export const REQUEST_BYTES = 256 * 1024
+
+/** Entries of a list that a request may be answered with, for the same: the size of a page where none is asked for. */
+export const REQUEST_ENTRIES = 100
 
 /** Requests of a user at `/api` that are worked on at a time, by a process; the others wait. */
 export const USER_TURNS = 16

@@ -1,5 +1,8 @@
+import { bytes } from '@turnpike/http'
 import { expect, it } from 'vitest'
-import { turns } from './turns.js'
+import type { RequestCount } from './caller.js'
+import type { PlatformRoute } from './operation.js'
+import { inTurns, turns } from './turns.js'
 
 it('work of a user waits for its turn, and that of others does not', async () => {
   const turn = turns(2)
@@ -23,4 +26,31 @@ it('work of a user waits for its turn, and that of others does not', async () =>
   await expect.poll(() => log).toEqual(['a1', 'a2', 'b1', 'a3', 'a4'])
   ends.get('a4')!()
   expect(await Promise.all([...others, bob])).toEqual(['a2', 'a3', 'a4', 'b1'])
+})
+
+/** Sends pages of these sizes through {@link inTurns}. @returns what was counted, and waited for */
+async function counted(pages: number[]): Promise<(number | 'room')[]> {
+  const log: (number | 'room')[] = []
+  const count: Partial<RequestCount> = {
+    more: (_, requests) => void log.push(requests),
+    room: async () => void log.push('room'),
+    turn: (_, work) => work(),
+  }
+  async function* body() {
+    for (const size of pages) yield new Uint8Array(size)
+  }
+  const given = { operation: { run: async () => bytes(body(), 'application/json') } } as unknown as PlatformRoute
+  const { run } = inTurns(given, count as RequestCount).operation
+  const answer = (await run({ user: { id: 'ada' } } as never, {} as never, {} as never)) as {
+    body: AsyncIterable<Uint8Array>
+  }
+  const sizes: number[] = []
+  for await (const piece of answer.body) sizes.push(piece.length)
+  expect(sizes).toEqual(pages)
+  return log
+}
+
+it('threat 176: a page of a list after the first waits for room, and counts by its entries or its bytes', async () => {
+  expect(await counted([1_000])).toEqual([1_000 / 2 ** 18])
+  expect(await counted([2 ** 18, 1_000, 2 ** 21])).toEqual([1, 'room', 4, 'room', 8])
 })

@@ -1,7 +1,7 @@
-import { bytes, isAnswer } from '@turnpike/http'
+import { bytes, ENTRIES_PER_READ, isAnswer } from '@turnpike/http'
 import type { RequestCount } from './caller.js'
 import { charactersOf } from './characters.js'
-import { REQUEST_BYTES } from './conventions.js'
+import { REQUEST_BYTES, REQUEST_ENTRIES } from './conventions.js'
 import type { PlatformRoute } from './operation.js'
 
 /** Does work of a user when it is its turn. */
@@ -28,15 +28,24 @@ export function turns(most: number): Turn {
   }
 }
 
+/** The pages of a list, each in turn. What it has sent may use up the minute of its user: then it goes on in the next. */
 async function* eachInTurn(
   body: AsyncIterable<Uint8Array>,
   userId: string,
-  { turn, more }: RequestCount,
+  { turn, more, room }: RequestCount,
 ): AsyncGenerator<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]()
+  let isFirst = true
   const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
     const result = await iterator.next()
-    if (!result.done) await more(userId, result.value.length / REQUEST_BYTES)
+    if (result.done) return result
+    const size = result.value.length / REQUEST_BYTES
+    if (isFirst) await more(userId, size)
+    else {
+      await room(userId)
+      await more(userId, Math.max(size, ENTRIES_PER_READ / REQUEST_ENTRIES))
+    }
+    isFirst = false
     return result
   }
   try {
@@ -48,6 +57,13 @@ async function* eachInTurn(
   } finally {
     await iterator.return?.()
   }
+}
+
+/** How many requests an answer counts as besides its own: by its characters, or by the entries of a list in it. */
+function requestsOf(answer: unknown): number {
+  const lists = [answer, ...Object.values(answer ?? {})].filter(Array.isArray)
+  const entries = Math.max(1, ...lists.map(({ length }) => length))
+  return Math.max(charactersOf(answer) / REQUEST_BYTES, (entries - 1) / REQUEST_ENTRIES)
 }
 
 /**
@@ -63,7 +79,7 @@ export function inTurns(given: PlatformRoute, count: RequestCount): PlatformRout
     const { id } = caller.user
     const value = await count.turn(id, async () => {
       const made = await operation.run(caller, input, call)
-      if (!isAnswer(made)) await count.more(id, charactersOf(made) / REQUEST_BYTES)
+      if (!isAnswer(made)) await count.more(id, requestsOf(made))
       return made
     })
     if (!isAnswer(value) || value.kind !== 'bytes' || typeof value.body === 'string') return value

@@ -107,6 +107,28 @@ describe('threat 51: vectors that are far larger than their request', () => {
   })
 })
 
+describe('threat 177: many short texts, whose vectors are megabytes', () => {
+  const input = Array.from({ length: 200 }, () => 'a')
+  const left = (response: Response) => Number(response.headers.get('x-ratelimit-remaining-requests'))
+
+  it('count as a request for each hundred', async () => {
+    const { send } = await testGateway({
+      upstream: ({ body }) => told(undefined, (body as { input: string[] }).input.length),
+    })
+    const before = left(await send('POST', path, { ...request, input: ['a'] }))
+    expect(left(await send('POST', path, { ...request, input: input.slice(100) }))).toBe(before - 1)
+    expect(left(await send('POST', path, { ...request, input }))).toBe(before - 3)
+  })
+
+  it('are refused before they are billed, where there is no memory for their vectors', async () => {
+    const { send, sent, records } = await testGateway({ bodyMemory: 1_000_000 })
+    const refused = await send('POST', path, { ...request, input, dimensions: 3_072 })
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(sent()).toBeUndefined()
+    expect(await records()).toEqual([])
+  })
+})
+
 describe('the dimensions', () => {
   const sent = async (fields: object, options = {}) => {
     const { send, google } = await familiesGateway(options)

@@ -1,8 +1,8 @@
-import type { EmbeddingAnswer, ListPage, Note, PageOptions, Target } from '@turnpike/core'
+import type { EmbeddingAnswer, ListPage, Memory, Note, PageOptions, Target } from '@turnpike/core'
 import { EmbeddingRequest, EmbeddingResponse } from '@turnpike/core'
 import { extend, withoutNulls } from '@turnpike/core/helpers'
 import { jsonList } from '@turnpike/http'
-import { EMBEDDING, NUMBER_LENGTH, VECTORS_LENGTH } from '../conventions.js'
+import { EMBEDDED_TEXTS, EMBEDDING, NUMBER_LENGTH, VECTOR_LENGTH, VECTORS_LENGTH } from '../conventions.js'
 import { embeddingFields, permitted } from '../limits/documented-fields.js'
 import { guarded } from '../guards/guarding.js'
 import { metered, reported } from '../records/meter.js'
@@ -12,6 +12,12 @@ import type { UpstreamOptions } from '../upstream/upstream-request.js'
 import { callsUpstream, upstreamRequest } from '../upstream/upstream-request.js'
 import { operation } from '../operation.js'
 
+/** Bytes of a number of a vector in base64, as providers are asked for it. */
+const BASE64_NUMBER = 16 / 3
+
+/** Bytes that are too few to be taken ahead. */
+const COUNTED = 64 * 1024
+
 /** Tokens of the input: counted where it is given as tokens, else estimated from the bytes. */
 function inputTokens(input: EmbeddingRequest['input'], tokens: (bytes: number) => number): number {
   if (typeof input === 'string') return tokens(utf8Bytes(input))
@@ -19,6 +25,25 @@ function inputTokens(input: EmbeddingRequest['input'], tokens: (bytes: number) =
   for (const item of input)
     sum += typeof item === 'number' ? 1 : typeof item === 'string' ? tokens(utf8Bytes(item)) : item.length
   return sum
+}
+
+/** How many texts a request has, where it is a list of them; else one. */
+const textsOf = (input: EmbeddingRequest['input']): number =>
+  Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
+
+/**
+ * Memory of which so many bytes are taken at once, before what needs them is billed.
+ * @throws ApiError 503 where there are none left
+ */
+function ahead(memory: Memory, bytes: number): Memory {
+  memory.take(bytes)
+  let left = bytes
+  return {
+    take(wanted) {
+      if (wanted > left) memory.take(wanted - left)
+      left = Math.max(0, left - wanted)
+    },
+  }
 }
 
 /** How many vectors are sent at once, by the length of the first. */
@@ -58,21 +83,22 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
       const need = {
         task: 'embeddings' as const,
         request,
+        // Also where an upstream takes more at once: their vectors are megabytes.
         calls: ({ provider, model }: Target) =>
-          Array.isArray(request.input)
-            ? Math.max(1, Math.ceil(request.input.length / (provider.textsPerCall?.(model) ?? Infinity)))
-            : 1,
+          Math.ceil(textsOf(request.input) / Math.min(EMBEDDED_TEXTS, provider.textsPerCall?.(model) ?? Infinity)),
         expected: () => ({ input: expected() }),
         most: () => ({ input: inputTokens(request.input, mostTokens) }),
       }
       if (guarding?.inPlace) return reply(await guarding.give(need))
+      const size = textsOf(request.input) * (request.dimensions ?? VECTOR_LENGTH) * BASE64_NUMBER
+      const memory = size > COUNTED ? ahead(call.memory, size) : call.memory
       const upstream = await upstreamRequest(options, caller, call, need, notes)
       const { answer, used, cost } = await whole(
         upstream,
-        ({ provider, model }, call) => {
+        ({ provider, model }, upstreamCall) => {
           const dimensions =
             request.dimensions ?? (model.replace(/^models\//, '') === preset.model ? preset.dimensions : undefined)
-          return provider.embeddings!(extend(request, { model, dimensions }), call)
+          return provider.embeddings!(extend(request, { model, dimensions }), { ...upstreamCall, memory })
         },
         (answer) => {
           const usage = reported(answer.usage)

@@ -9,7 +9,15 @@ import { tooManyReplies } from '../errors.js'
 import type { Page, Paging } from '../pages.js'
 import { newestFirst } from '../pages.js'
 import type { Needed, StoredProject } from '../projects/project-access.js'
-import { hasRole, permitted, projectFor, projectNames, withOwned, withProject } from '../projects/project-access.js'
+import {
+  bytesFor,
+  hasRole,
+  permitted,
+  projectFor,
+  projectNames,
+  withOwned,
+  withProject,
+} from '../projects/project-access.js'
 import { finishPurge, purgeOf } from '../projects/purges.js'
 import { commitInProject, inProject, joined, projectView } from '../projects/stored-projects.js'
 import type { Message as MessageSchema, Project } from '../schemas.js'
@@ -190,7 +198,7 @@ export async function addMessages(
       ...(hasFirstFile ? [{ key, value: { ...value, has_files: true as const } }] : []),
     ]
     const amounts = { ...growth(set, hasFirstFile ? [conversation] : []), replies: reply ? 1 : 0 }
-    const limits = { bytes, replies: RUNNING_REPLIES }
+    const limits = { bytes: bytesFor(userId, project.value, bytes), replies: RUNNING_REPLIES }
     const { check, sum } = await countWritten(kv, by, amounts, { limits, own, owned })
     const written = await commitInProject(kv, project, 'conversation', {
       check: [{ key, version }, ...check],

@@ -21,6 +21,7 @@ import {
   keyBudget,
   unauthenticated,
 } from '@turnpike/core/internal'
+import { ENTRY_CHARACTERS } from '../conventions.js'
 import { forbidden } from '../errors.js'
 import type { Parts } from '../parts.js'
 import { none, sum } from '../usage/usage-view.js'
@@ -32,16 +33,17 @@ export interface Period {
 }
 
 /** What users can do with their gateway keys, without HTTP. */
-export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logged, now }: Parts) {
+export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, countRead, logged, now }: Parts) {
   const limits = (role: Role) => (role === 'user' ? { keys: 0, rateLimit: 0 } : keyLimits[role])
 
-  /** The sums of a key in the hours of a period. */
-  const within = async (id: string, { from = new Date(0), to }: Period): Promise<UsageTotals> => {
+  /** The sums of keys of a user in the hours of a period, which count as what is read. */
+  const within = async (userId: string, ids: string[], { from = new Date(0), to }: Period): Promise<UsageTotals[]> => {
     const last = to && hourOf(to.toISOString())
-    const hours = await ledger.hours('key', id, from)
-    return hours
-      .filter(({ hour }) => last === undefined || hour <= last)
-      .reduce((all, hour) => sum(all, hour.totals), none)
+    const all = await Promise.all(ids.map((id) => ledger.hours('key', id, from)))
+    await countRead(userId, all.flat().length * ENTRY_CHARACTERS)
+    return all.map((hours) =>
+      hours.filter(({ hour }) => last === undefined || hour <= last).reduce((all, hour) => sum(all, hour.totals), none),
+    )
   }
 
   /** @throws ApiError 400 for a time that is over */
@@ -162,7 +164,12 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, logged, 
       const used = period.from || period.to ? [...items.keys()].filter((i) => totals[i]!.requests > 0) : []
       while (used.length > 0) {
         const some = used.splice(0, CALLS_AT_ONCE)
-        await Promise.all(some.map(async (i) => (totals[i] = await within(items[i]!.id, period))))
+        const sums = await within(
+          userId,
+          some.map((i) => items[i]!.id),
+          period,
+        )
+        for (const [at, i] of some.entries()) totals[i] = sums[at]!
         // Other requests have their turn, because a store in memory never waits.
         await new Promise<void>((resolve) => afterTurn(resolve))
       }

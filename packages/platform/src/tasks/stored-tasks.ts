@@ -7,7 +7,15 @@ import { notFound } from '../errors.js'
 import type { Page, Paging } from '../pages.js'
 import { newestFirst } from '../pages.js'
 import type { Needed, StoredProject } from '../projects/project-access.js'
-import { idOf, permitted, projectFor, projectNames, withOwned, withProject } from '../projects/project-access.js'
+import {
+  bytesFor,
+  idOf,
+  permitted,
+  projectFor,
+  projectNames,
+  withOwned,
+  withProject,
+} from '../projects/project-access.js'
 import type { TaskLimits } from '../projects/stored-projects.js'
 import { commitInProject, countTask, inProject, timeAfter } from '../projects/stored-projects.js'
 import { Task, TaskRevision, viewOf } from '../schemas.js'
@@ -114,7 +122,8 @@ export async function createTask(
       { key: taskKey(project_id, task.id), value: task },
       indexOf(user_id, task),
     ]
-    const counts = await countTask(kv, project, set, limits)
+    const bytes = bytesFor(userId, project.value, limits.bytes)
+    const counts = await countTask(kv, project, set, { ...limits, bytes })
     return (await commitInProject(kv, project, 'tasks', { set, ...counts })) ? taskView(task) : undefined
   })
 }
@@ -185,6 +194,7 @@ async function changeTask(
     const foundBy = (one: StoredTask) => [indexOf(owner, one), ...resultOf(one)]
     const outcomes: PromiseSettledResult<Task>[] = []
     const revisions: NonNullable<Commit['set']> = []
+    const limits = { bytes: bytesFor(userId, project.value, bytes) }
     let current = before
     let more = 0
     let counts: Required<Pick<Commit, 'check' | 'sum'>> = { check: [], sum: [] }
@@ -202,7 +212,7 @@ async function changeTask(
             [{ key, value: otherFields(current, value) }, ...foundBy(current)],
           )
           if (outcomes.length > 0 && more + grown.bytes > GROWTH) break
-          counts = await counting(kv, ownedKey(owner), { bytes: more + grown.bytes }, { limits: { bytes }, entry })
+          counts = await counting(kv, ownedKey(owner), { bytes: more + grown.bytes }, { limits, entry })
           more += grown.bytes
           revisions.push(...revision)
           current = value
