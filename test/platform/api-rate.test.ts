@@ -101,17 +101,17 @@ worldSuite(
         await patchTask(world(), ada, id, { output: 'x'.repeat(1_000_000) })
         await world().advance(60_000)
       }
-      let isWhole = false
+      const state = { isWhole: false }
       const list = world()
         .ask<unknown[]>('GET', '/api/tasks', { as: ada })
         .then(({ status, body }) => {
-          isWhole = true
+          state.isWhole = true
           return [status, body.length]
         })
       await expect.poll(async () => (await world().ask('GET', '/api/account', { as: ada })).status).toBe(429)
       await new Promise((resolve) => setTimeout(resolve, 500))
-      expect(isWhole).toBe(false)
-      while (!isWhole) {
+      expect(state.isWhole).toBe(false)
+      while (!state.isWhole) {
         await world().advance(60_000)
         await new Promise((resolve) => setTimeout(resolve, 200))
       }
