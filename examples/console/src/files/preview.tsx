@@ -1,4 +1,4 @@
-import { ErrorNotice, useData } from '@turnpike/ui'
+import { ErrorNotice, LongText, useData } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { useEffect, useState } from 'preact/hooks'
 import type { FileKind } from './file-kinds.js'
@@ -45,7 +45,13 @@ function Text({ blob, kind, isCut }: { blob: Blob; kind: FileKind; isCut: boolea
   if (value === undefined) return null
   return (
     <div class="preview-text" tabIndex={0} role="region" aria-label="Preview">
-      {kind === 'markdown' ? <Markdown text={value} hasTools={false} /> : <pre class="text">{value}</pre>}
+      {kind === 'markdown' ? (
+        <Markdown text={value} hasTools={false} />
+      ) : (
+        <pre class="text">
+          <LongText text={value} />
+        </pre>
+      )}
       {isCut && <p class="small muted">This is the beginning. Download the file to read all of it.</p>}
     </div>
   )

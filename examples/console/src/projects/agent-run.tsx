@@ -1,7 +1,7 @@
 import './agent-run.css'
 import type { Outcome } from '@turnpike/agent'
 import type { Tone } from '@turnpike/ui'
-import { count, indented, Notice, Panel, Status, usd, visible } from '@turnpike/ui'
+import { count, indented, LongText, Notice, Panel, Status, usd, visible } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { useEffect, useRef } from 'preact/hooks'
 import type { CallPart, Run } from './agent-run-parts.js'
@@ -30,7 +30,9 @@ function Call({ part: { id, name, args, state, result }, onAnswer }: { part: Cal
         <Status tone={tone}>{word}</Status>
       </div>
       {args !== undefined && Object.keys(args as object).length > 0 && (
-        <pre class="small">{visible(indented(JSON.stringify(args)))}</pre>
+        <pre class="small">
+          <LongText text={visible(indented(JSON.stringify(args)))} />
+        </pre>
       )}
       {state === 'asked' && (
         <div class="row end">
@@ -48,7 +50,9 @@ function Call({ part: { id, name, args, state, result }, onAnswer }: { part: Cal
       {result !== undefined && (
         <details class="small">
           <summary>{state === 'done' ? 'Result' : 'Reason'}</summary>
-          <pre>{result}</pre>
+          <pre>
+            <LongText text={result} />
+          </pre>
         </details>
       )}
     </div>

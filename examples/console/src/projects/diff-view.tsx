@@ -1,5 +1,5 @@
 import './diff.css'
-import { count } from '@turnpike/ui'
+import { count, LongText } from '@turnpike/ui'
 import { useBlocks, useReader } from '@turnpike/ui/markdown'
 import type { Block } from '@turnpike/ui/markdown/document'
 import type { Mark } from '@turnpike/ui/markdown/leaves'
@@ -183,8 +183,12 @@ export function DiffView({
       </div>
       {isPlain ? (
         <div class="pair">
-          <p class="text">{before}</p>
-          <p class="text">{after}</p>
+          <p class="text">
+            <LongText text={before} />
+          </p>
+          <p class="text">
+            <LongText text={after} />
+          </p>
         </div>
       ) : (
         <div class="diff markdown" role="group" aria-label={`${left} and ${right}`}>

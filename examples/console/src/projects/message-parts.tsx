@@ -1,4 +1,4 @@
-import { Ago, Copy, count, usd } from '@turnpike/ui'
+import { Ago, Copy, count, LongText, usd } from '@turnpike/ui'
 import type { Message } from './conversation-types.js'
 
 /** What a model thought before it wrote, folded. @param isRunning whether it thinks still */
@@ -6,7 +6,9 @@ export const Thinking = ({ text, isRunning = false }: { text: string | undefined
   text ? (
     <details class="thinking small muted">
       <summary>{isRunning ? 'Thinking…' : 'Thoughts'}</summary>
-      <p class="text">{text}</p>
+      <p class="text">
+        <LongText text={text} />
+      </p>
     </details>
   ) : null
 

@@ -2,25 +2,10 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Copy } from '../components/controls.js'
+import { piecesOf } from '../components/long-text.js'
 
 /** Most characters of code that is highlighted. */
 const MOST_HIGHLIGHTED = 100_000
-
-/** Most characters that are highlighted at once: for some texts the grammars need the square of their length, which is 50 ms here. */
-const PIECE = 4_000
-
-/** Code in pieces of whole lines, of which only the last one changes while it grows. */
-function piecesOf(code: string): string[] {
-  const pieces: string[] = []
-  let at = 0
-  while (code.length - at > PIECE) {
-    const end = code.lastIndexOf('\n', at + PIECE - 1) + 1
-    const next = end > at ? end : at + PIECE
-    pieces.push(code.slice(at, next))
-    at = next
-  }
-  return [...pieces, code.slice(at)]
-}
 
 type Highlighter = typeof import('./highlight.js').highlight
 const highlighter = signal<Highlighter | undefined>(undefined)
@@ -35,7 +20,7 @@ function highlighterOf(): Highlighter | undefined {
   return highlighter.value
 }
 
-/** A piece of code, plain at first. What is added to one that is highlighted is plain until it is, too. */
+/** A piece of code, which is highlighted at once: for some texts the grammars need the square of their length, too. Plain at first. What is added to one that is highlighted is plain until it is, too. */
 function Piece({ code, language }: { code: string; language: string }) {
   const highlight = language === '' ? undefined : highlighterOf()
   const [done, setDone] = useState<{ code: string; content: ComponentChildren }>({ code: '', content: [] })
@@ -67,7 +52,9 @@ export function CodeBlock({ code, language, copies = code }: { code: string; lan
       <pre tabIndex={0} aria-label={`Code${language && ` in ${language}`}`}>
         <code>
           {piecesOf(code).map((piece, i) => (
-            <Piece key={i} code={piece} language={known} />
+            <span key={i} class="piece">
+              <Piece code={piece} language={known} />
+            </span>
           ))}
         </code>
       </pre>

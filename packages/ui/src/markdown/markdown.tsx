@@ -2,6 +2,7 @@ import './markdown.css'
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { Copy } from '../components/controls.js'
+import { LongText } from '../components/long-text.js'
 import type { Block, MarkdownDocument } from './document.js'
 
 /** How long a document is read at once, in milliseconds: the page answers meanwhile. */
@@ -77,7 +78,9 @@ export function Markdown({
       {reader && read && !isSource ? (
         <div class={`document ${isGrowing ? 'growing' : ''}`}>{reader.partsOf(read.blocks).map(reader.shownPart)}</div>
       ) : (
-        <p class={`text ${isSource ? 'mono' : ''}`}>{text}</p>
+        <p class={`text ${isSource ? 'mono' : ''}`}>
+          <LongText text={text} />
+        </p>
       )}
       {hasTools && (
         <div class="tools">

@@ -2,6 +2,7 @@ import type { Token } from 'markdown-it'
 import type { ComponentChildren, VNode } from 'preact'
 import { h, isValidElement } from 'preact'
 import { useState } from 'preact/hooks'
+import { LongText } from '../components/long-text.js'
 import { CodeBlock } from './code.js'
 import type { Block, Task } from './document.js'
 import { isOwnFile } from './links.js'
@@ -140,7 +141,15 @@ function once(of: Block | Part, make: () => VNode): VNode {
 
 /** A block as it is shown. */
 export const shown = (block: Block): VNode =>
-  once(block, () => (block.tokens.length > 0 ? <>{tree(block.tokens)}</> : <p class="text">{block.source}</p>))
+  once(block, () =>
+    block.tokens.length > 0 ? (
+      <>{tree(block.tokens)}</>
+    ) : (
+      <p class="text">
+        <LongText text={block.source} />
+      </p>
+    ),
+  )
 
 /** A part of a text as it is shown. */
 export const shownPart = (part: Part): VNode => once(part, () => <div class="markdown">{part.map(shown)}</div>)
