@@ -5,7 +5,7 @@ import { anthropic, createRouter, google, googleEndpoints, openai } from '@turnp
 import type { FakeAnswer, FakeUpstream } from '@turnpike/providers/testing'
 import { fakeAnthropic, fakeGoogle, fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
-import { answer, chunk, errorOf, streamed, testGateway } from '../support/gateway.js'
+import { answer, chunk, errorOf, OWNER, streamed, testGateway } from '../support/gateway.js'
 
 const prices = fixedPrices(
   priceTable({
@@ -148,6 +148,14 @@ describe('the explanation', () => {
       { provider: 'budget', model: 'gpt-4o', expected_nano_usd: 402_000, behind: 'unhealthy' },
       { provider: 'openai', model: 'gpt-4o', expected_nano_usd: 1_005_000 },
     ])
+  })
+
+  it('names no model that the key may not use', async () => {
+    const gateway = await setup()
+    const { key } = await gateway.gateway.keys.create(OWNER, { name: 'k', models: ['openai/gpt-4o'] })
+    const headers = { authorization: `Bearer ${key}`, 'x-gateway-explain': 'true' }
+    const response = await ask(gateway, 'a whole answer', { model: 'gpt-4o', provider: 'auto' }, headers)
+    expect(response.headers.get('x-gateway-considered')).toBe('openai/gpt-4o=0.001005')
   })
 
   it('compares the context with one answer where each is a call of its own', async () => {

@@ -153,6 +153,13 @@ it('converts a JPEG with toPng, and records the image if that fails', async () =
   expect(without.errors).toMatchObject([{ failure: { kind: 'malformed', accepted: true } }])
 })
 
+it('is no PNG where it is more than base64', async () => {
+  const script = generated({ inlineData: { mimeType: 'image/png', data: `${png}"><script>` } }, counted)
+  const { send, errors } = await familiesGateway({ answers: { google: () => script } })
+  expect((await send('POST', path, { prompt: 'A cat' })).status).toBe(502)
+  expect(errors).toMatchObject([{ failure: { kind: 'malformed', code: 'no_png' } }])
+})
+
 it('selects an image model of a compatible server by its prefix', async () => {
   const { transport, requests } = fakeOpenAI()
   const router = createRouter({ providers: [openai({ id: 'mine', apiKey: 'x', transport })] })

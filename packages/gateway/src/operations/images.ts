@@ -35,8 +35,8 @@ const estimate = (prompt_tokens: number, image_tokens: number): Usage => ({
 /** OpenAI's GPT image models. */
 const isGptImage = /^(chat)?gpt-image/
 
-/** The prefix of every PNG in base64: the eight bytes of its signature. */
-const PNG = 'iVBORw0KGg'
+/** A PNG in base64, which begins with the eight bytes of its signature; pages may write it into an address. */
+const PNG = /^iVBORw0KGg[A-Za-z\d+/]*={0,2}$/
 
 const unavailable = (message: string, cause?: unknown): ApiError =>
   new ApiError(503, 'upstream_error', message, { code: 'upstream_unavailable', cause })
@@ -53,7 +53,7 @@ export function createImage(options: UpstreamOptions & ImageOptions) {
 
   /** Converts a base64 image to PNG in base64. */
   const asPng = async (base64: string, provider: string): Promise<string> => {
-    if (base64.startsWith(PNG)) return base64
+    if (PNG.test(base64)) return base64
     if (!toPng)
       throw new UpstreamError('The picture is no PNG', { provider, kind: 'malformed', accepted: true, code: 'no_png' })
     try {

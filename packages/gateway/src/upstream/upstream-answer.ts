@@ -16,9 +16,10 @@ type Run<T> = (target: Target, call: UpstreamCall) => Promise<T>
 /** The name of a target, without characters that separate it from others. */
 const nameOf = (provider: string, model: string): string => `${provider}/${model.replace(/[^\w./:@-]/g, '_')}`
 
-/** The compared candidates, as the header `x-gateway-considered`: `openai/gpt-4o-mini=0.00001; google/gemini-2.5-pro=0.002(unhealthy)`. */
+/** The compared candidates that the caller may use, as the header `x-gateway-considered`: `openai/gpt-4o-mini=0.00001; google/gemini-2.5-pro=0.002(unhealthy)`. */
 const comparison = (considered: Considered[]): string =>
   considered
+    .filter(({ excluded }) => excluded !== 'forbidden')
     .map(({ provider, model, expected_nano_usd: nano, excluded, behind }) => {
       const expected = nano === null ? 'unpriced' : decimal(toUsd(nano))
       return `${nameOf(provider, model)}=${expected}${excluded || behind ? `(${excluded ?? behind})` : ''}`
