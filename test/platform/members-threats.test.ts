@@ -122,6 +122,23 @@ worldSuite('members', (world) => {
       expect(await spend()).toBe(1)
     })
 
+    it('not even the rest of a conversation that is being read', async () => {
+      const { as: ada, project } = await newWork(world())
+      const bob = await newMember(world(), ada, project.id, 'editor')
+      const say = (text: string) => ask(ada, 'POST', `projects/${project.id}/conversation/messages`, { text })
+      for (let i = 0; i < 12; i++) expect((await say('x'.repeat(950_000))).status).toBe(200)
+      const { body } = await fetch(`${world().url}/api/projects/${project.id}/conversation`, {
+        headers: { authorization: `Bearer ${bob.access}` },
+      })
+      const reader = body!.getReader()
+      await reader.read()
+      expect((await remove(ada, project.id, bob.memberId)).status).toBe(204)
+      const readAll = async () => {
+        while (!(await reader.read()).done);
+      }
+      await expect(readAll()).rejects.toThrow('terminated')
+    })
+
     it('not even the reply that is being written for the member', async () => {
       const { as: ada, project } = await newWork(world())
       const bob = await newMember(world(), ada, project.id, 'editor')

@@ -29,7 +29,7 @@ it('work of a user waits for its turn, and that of others does not', async () =>
 })
 
 /** Sends pages of these sizes through {@link inTurns}. @returns what was counted, and waited for */
-async function counted(pages: number[]): Promise<(number | 'room')[]> {
+async function counted(pages: number[], check = async () => undefined as void): Promise<(number | 'room')[]> {
   const log: (number | 'room')[] = []
   const count: Partial<RequestCount> = {
     more: (_, requests) => void log.push(requests),
@@ -40,7 +40,7 @@ async function counted(pages: number[]): Promise<(number | 'room')[]> {
     for (const size of pages) yield new Uint8Array(size)
   }
   const given = { operation: { run: async () => bytes(body(), 'application/json') } } as unknown as PlatformRoute
-  const { run } = inTurns(given, count as RequestCount).operation
+  const { run } = inTurns(given, count as RequestCount, check).operation
   const answer = (await run({ user: { id: 'ada' } } as never, {} as never, {} as never)) as {
     body: AsyncIterable<Uint8Array>
   }
@@ -53,4 +53,12 @@ async function counted(pages: number[]): Promise<(number | 'room')[]> {
 it('threat 176: a page of a list after the first waits for room, and counts by its entries or its bytes', async () => {
   expect(await counted([1_000])).toEqual([1_000 / 2 ** 18])
   expect(await counted([2 ** 18, 1_000, 2 ** 21])).toEqual([1, 'room', 4, 'room', 8])
+})
+
+it('threat 137: a list ends where its user is gone, before a further page', async () => {
+  const gone = async (): Promise<void> => {
+    throw new Error('The user is gone')
+  }
+  await expect(counted([1, 2])).resolves.toHaveLength(3)
+  await expect(counted([1, 2], gone)).rejects.toThrow('The user is gone')
 })

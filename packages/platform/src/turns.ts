@@ -1,5 +1,5 @@
 import { bytes, ENTRIES_PER_READ, isAnswer } from '@turnpike/http'
-import type { RequestCount } from './caller.js'
+import type { Caller, RequestCount } from './caller.js'
 import { charactersOf } from './characters.js'
 import { REQUEST_BYTES, REQUEST_ENTRIES } from './conventions.js'
 import type { PlatformRoute } from './operation.js'
@@ -28,15 +28,17 @@ export function turns(most: number): Turn {
   }
 }
 
-/** The pages of a list, each in turn. What it has sent may use up the minute of its user: then it goes on in the next. */
+/** The pages of a list, each in turn, while its user is there. What it has sent may use up their minute: then it goes on in the next. */
 async function* eachInTurn(
   body: AsyncIterable<Uint8Array>,
   userId: string,
   { turn, more, room }: RequestCount,
+  check: () => Promise<void>,
 ): AsyncGenerator<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]()
   let isFirst = true
   const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+    if (!isFirst) await check()
     const result = await iterator.next()
     if (result.done) return result
     const size = result.value.length / REQUEST_BYTES
@@ -69,8 +71,13 @@ function requestsOf(answer: unknown): number {
 /**
  * A route whose operation, and each piece of a list that it answers with, waits for the user's turn and is counted by its size. Uploads and replies
  * are not: they take as long as the client or the model does.
+ * @param check throws where the user of a list is gone, signed out or has another role; called before each further page
  */
-export function inTurns(given: PlatformRoute, count: RequestCount): PlatformRoute {
+export function inTurns(
+  given: PlatformRoute,
+  count: RequestCount,
+  check: (caller: Caller) => Promise<void>,
+): PlatformRoute {
   const { operation } = given
   if (operation.form || operation.events) return given
   const { permit } = operation
@@ -83,7 +90,10 @@ export function inTurns(given: PlatformRoute, count: RequestCount): PlatformRout
       return made
     })
     if (!isAnswer(value) || value.kind !== 'bytes' || typeof value.body === 'string') return value
-    return bytes(eachInTurn(value.body, id, count), value.contentType)
+    return bytes(
+      eachInTurn(value.body, id, count, () => check(caller)),
+      value.contentType,
+    )
   }
   return {
     ...given,

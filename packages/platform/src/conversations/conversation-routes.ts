@@ -1,3 +1,4 @@
+import type { PageOptions } from '@turnpike/core'
 import { ChatChunk } from '@turnpike/core'
 import { readerOf } from '@turnpike/core/helpers'
 import type { Answer, Call, EventStream } from '@turnpike/http'
@@ -33,9 +34,15 @@ export const conversationGet = (conversations: ConversationOperations, projects:
     answerHeaders: ['Link'],
     version: (caller, { params: { id } }) => projects.version(caller!.user.id, id, 'conversation'),
     async run(caller, { params: { id: projectId }, query }, call) {
-      const conversation = await conversations.get(caller!.user.id, projectId)
+      const get = () => conversations.get(caller!.user.id, projectId)
+      const conversation = await get()
       const head = { id: conversation.id, project_id: conversation.project_id }
-      if (!asksForPage(query)) return jsonList(head, 'messages', (page) => conversations.messages(conversation, page))
+      const read = async (page: PageOptions) => {
+        // The client takes its time, and may have been removed meanwhile.
+        if (page.after !== undefined) await get()
+        return conversations.messages(conversation, page)
+      }
+      if (!asksForPage(query)) return jsonList(head, 'messages', read)
       const { items, next } = await conversations.lastMessages(conversation, query)
       linkNext(query, call, next)
       return { ...head, messages: items }

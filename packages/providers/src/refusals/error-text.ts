@@ -37,6 +37,9 @@ const ITEMS = 10
 /** Characters that are read of a page or a text, and most of all texts together. */
 const PAGE = 4_000
 
+/** Most fields that an error names by its structure, and steps of the path of each, that are read. */
+const FAULTS = 50
+
 /** The words of an HTML or XML page: its title, else all of its text. */
 function pageText(page: string): string {
   const title = /<title[^<>]*>([^<]*)/i.exec(page)?.[1]?.trim()
@@ -128,6 +131,9 @@ export interface Fault {
 export function errorParts(answer: unknown): { texts: string[]; faults: Fault[] } {
   const texts: string[] = []
   const faults: Fault[] = []
+  const add = (fault: Fault): void => {
+    if (faults.length < FAULTS) faults.push(fault)
+  }
   const visit = (value: unknown, depth: number, json: string): void => {
     if (depth === 0) return
     if (typeof value === 'string') {
@@ -141,11 +147,12 @@ export function errorParts(answer: unknown): { texts: string[]; faults: Fault[] 
       const item = itemOf(value)
       if (item) {
         const { type = code, keys = [''] } = value
+        const loc = item.loc.slice(0, FAULTS)
         if (Array.isArray(keys))
-          for (const key of keys) faults.push({ code: String(type), path: pathOf([...item.loc, key]), json })
+          for (const key of keys.slice(0, FAULTS)) add({ code: String(type), path: pathOf([...loc, key]), json })
         if (item.text !== undefined) return void texts.push(item.text)
       }
-      if (typeof param === 'string' && param !== '') faults.push({ code: String(code), path: param, json })
+      if (typeof param === 'string' && param !== '') add({ code: String(code), path: param, json })
       for (const field of fields) visit(value[field], depth - 1, json)
       if (!Array.isArray(value['errors'])) texts.push(...listed(value['errors'], depth))
       if (isObject(metadata)) visit(metadata['raw'], depth - 1, json)

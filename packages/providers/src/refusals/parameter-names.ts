@@ -64,6 +64,9 @@ export interface Named {
   ofValue?: boolean | undefined
 }
 
+/** Characters that are read of a path: a longer one is below something of the caller. */
+const PATH = 200
+
 const stepsOf = (path: string): string[] =>
   path
     .split(/[.,:#/[\]()'* ]+/)
@@ -76,7 +79,7 @@ const stepsOf = (path: string): string[] =>
  */
 export function fieldsOf(given: string): Named | undefined {
   // A word behind a name is none of it: "the 'output_config.effort' parameter".
-  const path = given.replace(/(?<=[\w'\])]) +(?:parameter|argument|field|property|value)$/i, '')
+  const path = given.slice(0, PATH).replace(/(?<=[\w'\])]) +(?:parameter|argument|field|property|value)$/i, '')
   // In a path, such a word is a field of the request, which may be a caller's.
   const isPath = /[.:#/[]/.test(path)
   const steps = stepsOf(path)

@@ -1,6 +1,7 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { asking, claudeError, extra, googleError, openaiError } from '../../../../test/support/refusals.js'
+import { expectLinear } from '../../../../test/support/linear.js'
 import { lossesBy, withoutLosses } from './refused-parameters.js'
 
 describe('a refusal of a parameter is understood', () => {
@@ -310,4 +311,33 @@ describe('a refusal of a parameter is understood', () => {
     expect(withoutLosses(one, losses).notes).toEqual([{ field: 'response_format', action: 'emulated' }])
     expect(withoutLosses(other, losses).request).toBe(other)
   })
+})
+
+describe('threat 178: a refusal that is made to take long', () => {
+  const request = (text = '') => ({ ...asking, prompt_cache_key: text })
+
+  it.each<[what: string, answer: (n: number) => string]>([
+    ['a path of many steps', (n) => openaiError('Unknown parameter', 'a.'.repeat(n), 'unknown_parameter')],
+    ['a place of many steps', (n) => JSON.stringify({ detail: [{ ...extra(), loc: Array(n).fill('a') }] })],
+    [
+      'many names below a place of many steps',
+      (n) =>
+        JSON.stringify({ issues: [{ code: 'unrecognized_keys', path: Array(n).fill('a'), keys: Array(n).fill('b') }] }),
+    ],
+    ['many faults', (n) => JSON.stringify({ detail: Array.from({ length: n }, () => extra('body', 'a')) })],
+  ])('%s', (_, answer) =>
+    expectLinear((n) => {
+      const given = answer(n)
+      return () => lossesBy(given, request())
+    }),
+  )
+
+  it('a text of the caller at its end, which the request has many times', () =>
+    expectLinear((n) => {
+      const answer = JSON.stringify({
+        detail: [{ type: 'extra_forbidden', loc: ['body', 'top_k'], input: 'a'.repeat(n * 5) }],
+      })
+      const long = request('d'.repeat(n * 20) + 'a'.repeat(n * 20))
+      return () => lossesBy(answer, long)
+    }))
 })
