@@ -1,6 +1,7 @@
-import { readdirSync, readlinkSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { bytesOf } from '../../../../test/support/form-reader.js'
 import { inChunks, noise } from '../../../../test/support/forms.js'
 import { spool } from './spool.js'
@@ -19,8 +20,10 @@ async function* body(chunks: Iterable<Uint8Array | Error>): AsyncGenerator<Uint8
 const tooLarge = () => new Error('Too large')
 const received = (bytes: Uint8Array, size = 10_000) => spool(body(inChunks(bytes, size)), LIMIT, tooLarge)
 
+/** A folder for temporary files that no other process uses. */
+let folder: string
 /** Temporary files that have a name. */
-const named = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('turnpike-'))
+const named = (): string[] => readdirSync(folder)
 
 /** Temporary files that this process has open; undefined where nobody tells. */
 const open = (): number | undefined =>
@@ -36,7 +39,15 @@ const open = (): number | undefined =>
 
 const ifLinux = (count: number): number | undefined => (process.platform === 'linux' ? count : undefined)
 
-afterEach(() => vi.restoreAllMocks())
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'spooled-'))
+  vi.stubEnv('TMPDIR', folder)
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+  rmSync(folder, { recursive: true })
+})
 
 describe('a spool', () => {
   it.each([0, 1, 256 * 1024, 256 * 1024 + 1, LARGE, LIMIT])('returns %i bytes as often as requested', async (size) => {
@@ -74,11 +85,10 @@ describe('a spool', () => {
   })
 
   it('writes large bodies to an unlinked file, and closes it', async () => {
-    const before = named()
     const spooled = await received(noise(LARGE))
-    expect([named(), open()]).toEqual([before, ifLinux(1)])
+    expect([named(), open()]).toEqual([[], ifLinux(1)])
     await spooled.dispose()
-    expect([named(), open()]).toEqual([before, ifLinux(0)])
+    expect([named(), open()]).toEqual([[], ifLinux(0)])
   })
 
   it('limits the chunks that it reads ahead', async () => {
