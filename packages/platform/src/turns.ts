@@ -1,3 +1,4 @@
+import { isObject } from '@turnpike/core/helpers'
 import { bytes, ENTRIES_PER_READ, isAnswer } from '@turnpike/http'
 import type { Caller, RequestCount } from './caller.js'
 import { charactersOf } from './characters.js'
@@ -63,7 +64,7 @@ async function* eachInTurn(
 
 /** How many requests an answer counts as besides its own: by its characters, or by the entries of a list in it. */
 function requestsOf(answer: unknown): number {
-  const lists = [answer, ...Object.values(answer ?? {})].filter(Array.isArray)
+  const lists = [answer, ...(isObject(answer) ? Object.values(answer) : [])].filter(Array.isArray)
   const entries = Math.max(1, ...lists.map(({ length }) => length))
   return Math.max(charactersOf(answer) / REQUEST_BYTES, (entries - 1) / REQUEST_ENTRIES)
 }
