@@ -62,16 +62,16 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['providers', 'import azure', 31_700, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
   ['providers', 'import bedrock', 38_800, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
-  ['providers', 'import vertex', 43_600, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import vertex', 43_900, () => bundle('vertex', 'providers/vertex')],
   ['providers', 'import preset', 31_800, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 15_800, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
-  ['gateway', 'import createGateway', 75_100, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 75_400, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
-    111_000,
+    111_500,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   // Without oauth4webapi, 8.4 kB, which is a peer.
@@ -91,7 +91,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 231_000, () => tarball('gateway')],
   ['http', 'tarball', 109_500, () => tarball('http')],
-  ['platform', 'tarball', 397_000, () => tarball('platform')],
+  ['platform', 'tarball', 401_000, () => tarball('platform')],
   ['providers', 'tarball', 517_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
   ['turnpike', 'tarball', 467_000, () => tarball('turnpike')],

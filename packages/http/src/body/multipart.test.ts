@@ -125,6 +125,7 @@ describe('an invalid form is refused', () => {
     ['no type', {}],
     ['JSON', { 'content-type': 'application/json' }],
     ['no boundary', { 'content-type': 'multipart/form-data' }],
+    ['a boundary that takes long to be found', { 'content-type': formType('x'.repeat(250)) }],
     ['a parameter that only ends like one', { 'content-type': `multipart/form-data; xboundary=${BOUNDARY}` }],
     ['a boundary within another value', { 'content-type': 'multipart/form-data; charset="boundary=x"' }],
     ['a boundary that is too long', { 'content-type': formType('x'.repeat(300)) }],
