@@ -217,7 +217,7 @@ describe(`threat 52: one request that becomes many calls, on ${runtime}`, () => 
     ])
   })
 
-  it('counts as one for each hundred texts that Gemini embeds', async () => {
+  it('counts as one for each hundred texts that Gemini embeds, or that are embedded as decimals', async () => {
     const key = await callers.create({ rateLimit: 10 })
     const embed = (texts: number, model = 'gemini-embedding-001') =>
       callers.post('/v1/embeddings', { model, input: Array.from({ length: texts }, () => 'a') }, key)
@@ -225,9 +225,13 @@ describe(`threat 52: one request that becomes many calls, on ${runtime}`, () => 
     expect([(await embed(1_001)).status, calls() - before]).toEqual([429, 0])
     expect([(await embed(800)).status, calls() - before]).toEqual([200, 8])
     expect((await embed(101)).status).toBe(429)
-    const another = await callers.create({ rateLimit: 1 })
     const input = Array.from({ length: 500 }, () => 'a')
-    expect((await callers.post('/v1/embeddings', { model: 'text-embedding-3-small', input }, another)).status).toBe(200)
+    const statusOf = async (fields: object): Promise<number> => {
+      const another = await callers.create({ rateLimit: 1 })
+      return (await callers.post('/v1/embeddings', { model: 'text-embedding-3-small', input, ...fields }, another))
+        .status
+    }
+    expect([await statusOf({}), await statusOf({ encoding_format: 'base64' })]).toEqual([429, 200])
   })
 
   it('is one where one call answers n times', async () => {

@@ -77,8 +77,8 @@ export const EMBEDDING = { model: 'gemini-embedding-001', dimensions: 768 }
 /** Numbers of a vector that are expected where a request gives no `dimensions`. */
 export const VECTOR_LENGTH = 1_536
 
-/** Texts that are embedded by a request; each further so many count as another one. */
-export const EMBEDDED_TEXTS = 100
+/** Texts that are embedded by a request, as decimals or in base64, which takes a quarter of the time; each further so many count as another one. */
+export const EMBEDDED_TEXTS = { float: 100, base64: 500 }
 
 /** Characters of the vectors of an answer that are sent at once; further ones follow in pieces of as many, with turns of other requests in between. */
 export const VECTORS_LENGTH = 128 * 1024

@@ -111,13 +111,14 @@ describe('threat 177: many short texts, whose vectors are megabytes', () => {
   const input = Array.from({ length: 200 }, () => 'a')
   const left = (response: Response) => Number(response.headers.get('x-ratelimit-remaining-requests'))
 
-  it('count as a request for each hundred', async () => {
+  it('count as a request for each hundred, as decimals', async () => {
     const { send } = await testGateway({
       upstream: ({ body }) => told(undefined, (body as { input: string[] }).input.length),
     })
     const before = left(await send('POST', path, { ...request, input: ['a'] }))
     expect(left(await send('POST', path, { ...request, input: input.slice(100) }))).toBe(before - 1)
     expect(left(await send('POST', path, { ...request, input }))).toBe(before - 3)
+    expect(left(await send('POST', path, { ...request, input, encoding_format: 'base64' }))).toBe(before - 4)
   })
 
   it('are refused before they are billed, where there is no memory for their vectors', async () => {

@@ -83,9 +83,12 @@ export function createEmbeddings(options: UpstreamOptions, preset: typeof EMBEDD
       const need = {
         task: 'embeddings' as const,
         request,
-        // Also where an upstream takes more at once: their vectors are megabytes.
-        calls: ({ provider, model }: Target) =>
-          Math.ceil(textsOf(request.input) / Math.min(EMBEDDED_TEXTS, provider.textsPerCall?.(model) ?? Infinity)),
+        calls: ({ provider, model }: Target) => {
+          const perCall = provider.textsPerCall?.(model) ?? Infinity
+          // Also where an upstream takes more at once: their vectors are megabytes, which take long to read, and as decimals to write.
+          const atOnce = EMBEDDED_TEXTS[request.encoding_format === 'base64' ? 'base64' : 'float']
+          return Math.ceil(textsOf(request.input) / Math.min(perCall, atOnce))
+        },
         expected: () => ({ input: expected() }),
         most: () => ({ input: inputTokens(request.input, mostTokens) }),
       }
