@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Copy } from '../components/controls.js'
-import { piecesOf } from '../components/long-text.js'
+import { piecesOf } from '../pieces.js'
 
 /** Most characters of code that is highlighted. */
 const MOST_HIGHLIGHTED = 100_000
@@ -20,7 +20,7 @@ function highlighterOf(): Highlighter | undefined {
   return highlighter.value
 }
 
-/** A piece of code, which is highlighted at once: for some texts the grammars need the square of their length, too. Plain at first. What is added to one that is highlighted is plain until it is, too. */
+/** A piece of code, plain at first. What is added to one that is highlighted is plain until it is, too. */
 function Piece({ code, language }: { code: string; language: string }) {
   const highlight = language === '' ? undefined : highlighterOf()
   const [done, setDone] = useState<{ code: string; content: ComponentChildren }>({ code: '', content: [] })

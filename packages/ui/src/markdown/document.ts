@@ -1,4 +1,5 @@
 import type { Token } from 'markdown-it'
+import { cutOf } from '../pieces.js'
 import type { References } from './parser.js'
 import { isTooDeep, parseBlocks, parseInline } from './parser.js'
 import { clearPartOf, withEnds } from './unfinished.js'
@@ -48,17 +49,6 @@ function rangesOf(tokens: readonly Token[], source: string): Range[] {
     ranges.at(-1)!.tokens.push(token)
   }
   return ranges
-}
-
-/** Where a block that is too long is cut: at a line, best one that may begin an item; else at a space. */
-function cutOf(source: string, from: number): number {
-  const half = from + MOST_CHARACTERS / 2
-  const later = source.slice(half, from + MOST_CHARACTERS)
-  const places = [/\n(?=\S)/g, /\n/g, /\s/g].map((pattern) => [...later.matchAll(pattern)].at(-1)?.index)
-  const place = places.find((one) => one !== undefined)
-  if (place !== undefined) return half + place + 1
-  // No character is cut in two.
-  return from + MOST_CHARACTERS - (/[\uD800-\uDBFF]$/.test(later) ? 1 : 0)
 }
 
 /** Lines that the rest of a block that is cut begins with: the head of a table, the fence of code. */
@@ -153,7 +143,7 @@ export class MarkdownDocument {
     const long = ranges.findIndex(({ from, to }) => to - from > MOST_CHARACTERS)
     const first = ranges[0] as Parameters<typeof carryOf>[0]
     let until = isAll ? source.length : (ranges.at(-1)?.from ?? 0)
-    if (long === 0) until = cutOf(source, first.from)
+    if (long === 0) until = cutOf(source, first.from, MOST_CHARACTERS)
     else if (long > 0) until = ranges[long]!.from
     // Nothing but empty lines follows.
     else if (until === 0 && !isLast) until = source.lastIndexOf('\n') + 1 || source.length
