@@ -29,7 +29,7 @@ import { outcomeOf } from '../records/outcome.js'
 import { askedTier } from '../limits/service-tier.js'
 import type { Cost } from '../records/charge.js'
 import { charged, reasonOf } from '../records/charge.js'
-import { begin, close, explain, firstToken, whole } from '../upstream/upstream-answer.js'
+import { begin, close, drain, explain, firstToken, whole } from '../upstream/upstream-answer.js'
 import type { UpstreamOptions, AdmittedRequest } from '../upstream/upstream-request.js'
 import { callsUpstream, timeOutOf, upstreamRequest } from '../upstream/upstream-request.js'
 import type { UpstreamWatch } from '../upstream/upstream-watch.js'
@@ -110,27 +110,18 @@ function eventsOf(
   const received = guarding && new Received(batches, watch, meter)
   const guards = received && guarding.stream(received, head, () => meter.used(true).usage)
   const read = readerOf(guards ?? batches)
-  /** Reads to the end, so that the usage record has the usage that the upstream reports. @returns whether the stream is complete */
-  const drain = async (): Promise<boolean> => {
+  /** Reads to the end, where a stream is drained. @returns whether it is complete */
+  const readRest = async (): Promise<boolean> => {
+    if (watch.drainMs === 0) return false
     opened.beginNoMore?.()
-    try {
-      for (;;) {
-        watch.expect(timeOutOf(upstream.target, 'betweenEventsMs', upstream.options))
-        const { done, value } = await batches.next()
-        watch.relax()
-        if (done) return true
-        meter.count(value)
-      }
-    } catch {
-      return false
-    }
+    return drain(upstream, batches, (batch) => meter.count(batch))
   }
   /** Ends a stream that a guard does not let pass. Its rest is read for the usage record as where a client leaves. @returns the guard's error */
   const refused = async (error: unknown): Promise<unknown> => {
     const { isWhole } = received!
     const hasLeft = watch.disconnected
     if (!isWhole && !hasLeft) watch.disconnect()
-    const isKnown = isWhole || (watch.drainMs > 0 && (await drain()))
+    const isKnown = isWhole || (await readRest())
     await close(upstream, hasLeft ? 'client_abort' : 'refused', meter.used(isKnown))
     return error
   }
@@ -159,7 +150,7 @@ function eventsOf(
     },
     async disconnect() {
       void guards?.return(undefined)
-      await close(upstream, 'client_abort', meter.used(watch.drainMs > 0 && (await drain())))
+      await close(upstream, 'client_abort', meter.used(await readRest()))
     },
   }
 }

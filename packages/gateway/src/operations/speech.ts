@@ -14,7 +14,7 @@ import { outcomeOf } from '../records/outcome.js'
 import type { Used } from '../records/record.js'
 import { estimated } from '../records/record.js'
 import { reasonOf } from '../records/charge.js'
-import { begin, close, firstToken } from '../upstream/upstream-answer.js'
+import { begin, close, drain, firstToken } from '../upstream/upstream-answer.js'
 import type { UpstreamOptions, AdmittedRequest } from '../upstream/upstream-request.js'
 import { callsUpstream, timeOutOf, upstreamRequest } from '../upstream/upstream-request.js'
 import { operation } from '../operation.js'
@@ -43,33 +43,24 @@ async function* recorded(
   upstream: AdmittedRequest,
   body: AsyncIterable<Uint8Array>,
   usedBy: (sound: Sound) => Used,
-  betweenEventsMs: number,
 ): AsyncGenerator<Uint8Array> {
   const { watch } = upstream
   const sound: Sound = { first: new Uint8Array(), size: 0 }
   const iterator = body[Symbol.asyncIterator]()
-  /** @returns the next piece; undefined at the end */
-  const read = async (): Promise<Uint8Array | undefined> => {
-    watch.expect(betweenEventsMs)
-    const { done, value } = await iterator.next()
-    watch.relax()
-    if (done) return undefined
-    if (sound.size === 0) sound.first = value
-    sound.size += value.length
-    return value
-  }
-  /** Reads to the end, so that what is spoken is charged. */
-  const drain = async (): Promise<void> => {
-    if (!watch.disconnected) watch.disconnect()
-    try {
-      while (await read());
-    } catch {
-      // What has been spoken until then counts.
-    }
+  const count = (piece: Uint8Array): void => {
+    if (sound.size === 0) sound.first = piece
+    sound.size += piece.length
   }
   let closed = false
   try {
-    for (let piece = await read(); piece; piece = await read()) yield piece
+    for (;;) {
+      watch.expect(timeOutOf(upstream.target, 'betweenEventsMs', upstream.options))
+      const { done, value } = await iterator.next()
+      watch.relax()
+      if (done) break
+      count(value)
+      yield value
+    }
     closed = true
     await close(upstream, 'complete', usedBy(sound))
   } catch (error) {
@@ -80,7 +71,10 @@ async function* recorded(
     throw reason
   } finally {
     if (!closed) {
-      if (watch.drainMs > 0) await drain()
+      if (watch.drainMs > 0) {
+        if (!watch.disconnected) watch.disconnect()
+        await drain(upstream, iterator, count)
+      }
       await close(upstream, 'client_abort', usedBy(sound))
     }
   }
@@ -156,7 +150,7 @@ export function createSpeech(options: UpstreamOptions & SpeechOptions) {
         ({ body, usage, contentType }) => {
           firstToken(upstream)
           const used = (sound: Sound): Used => usedBy(usage, sound, contentType)
-          const audio = recorded(upstream, body, used, timeOutOf(upstream.target, 'betweenEventsMs', options))
+          const audio = recorded(upstream, body, used)
           return bytes(guarding?.readsAnswers ? guarding.speech(audio, contentType) : audio, contentType)
         },
       )

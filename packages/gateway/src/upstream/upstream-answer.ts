@@ -6,7 +6,7 @@ import { isCharged, reasonOf, record, recordBefore, recordFailure, usedOverdue }
 import { kindOf } from '../records/outcome.js'
 import type { Used } from '../records/record.js'
 import type { AdmittedRequest } from './upstream-request.js'
-import { elapsed } from './upstream-request.js'
+import { elapsed, timeOutOf } from './upstream-request.js'
 import type { UpstreamWatch } from './upstream-watch.js'
 import { warnings } from './warnings.js'
 
@@ -182,6 +182,29 @@ export async function begin<T, R>(upstream: AdmittedRequest, run: Run<T>, open: 
       upstream.watch.end()
     }
     throw reason
+  }
+}
+
+/**
+ * Reads a streamed answer to its end without its client, so that what it used is known.
+ * @param count called with each piece
+ * @returns whether it is complete
+ */
+export async function drain<T>(
+  { watch, target, options }: AdmittedRequest,
+  iterator: AsyncIterator<T, unknown>,
+  count: (piece: T) => void,
+): Promise<boolean> {
+  try {
+    for (;;) {
+      watch.expect(timeOutOf(target, 'betweenEventsMs', options))
+      const { done, value } = await iterator.next()
+      watch.relax()
+      if (done) return true
+      count(value)
+    }
+  } catch {
+    return false
   }
 }
 
