@@ -1,6 +1,7 @@
 import type { EmbeddingAnswer, ListPage, Memory, Note, PageOptions, Target } from '@turnpike/core'
 import { EmbeddingRequest, EmbeddingResponse } from '@turnpike/core'
 import { extend, withoutNulls } from '@turnpike/core/helpers'
+import { textsOf } from '@turnpike/core/internal'
 import { jsonList } from '@turnpike/http'
 import { EMBEDDED_TEXTS, EMBEDDING, NUMBER_LENGTH, VECTOR_LENGTH, VECTORS_LENGTH } from '../conventions.js'
 import { embeddingFields, permitted } from '../limits/documented-fields.js'
@@ -26,10 +27,6 @@ function inputTokens(input: EmbeddingRequest['input'], tokens: (bytes: number) =
     sum += typeof item === 'number' ? 1 : typeof item === 'string' ? tokens(utf8Bytes(item)) : item.length
   return sum
 }
-
-/** How many texts a request has, where it is a list of them; else one. */
-const textsOf = (input: EmbeddingRequest['input']): number =>
-  Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
 
 /**
  * Memory of which so many bytes are taken at once, before what needs them is billed.

@@ -1,5 +1,6 @@
 import type { EmbeddingAnswer, Note, Provider, Usage } from '@turnpike/core'
 import { extend, mapInTurns } from '@turnpike/core/helpers'
+import { textsOf } from '@turnpike/core/internal'
 import { count } from '../answers/count.js'
 import type { Refusals } from '../refusals/refusals.js'
 import type { Upstream } from '../upstream/upstream.js'
@@ -25,7 +26,7 @@ export const embeddings =
   (upstream: Upstream, refusals: Refusals): NonNullable<Provider['embeddings']> =>
   (request, call) => {
     const { encoding_format: encoding, input } = request
-    const expected = Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
+    const expected = textsOf(input)
     const outgoing = refusals.outgoing(request, (losses) => {
       // base64 unless it is refused: as decimals, 2,048 vectors of the largest size would exceed the limit of an answer.
       const body = extend(request as Record<string, unknown>, { provider: undefined, encoding_format: 'base64' })
