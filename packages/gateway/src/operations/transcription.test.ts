@@ -16,6 +16,7 @@ describe('the record of a transcription', () => {
     ['nothing', {}, 'a'.repeat(16_001), 2, 'estimated'],
     ['more than is believed', { duration: 10_000_001 }, 'a'.repeat(1_000), 1, 'estimated'],
     ['nanoseconds', { duration: 2_500_000_000 }, 'a'.repeat(16_001), 2, 'estimated'],
+    ['nothing', { duration: 0 }, 'a'.repeat(16_001), 2, 'estimated'],
     ['less than nothing', { duration: -1 }, 'a'.repeat(16_001), 2, 'estimated'],
   ])('has seconds where the upstream reports %s', async (_, told, bytes, seconds, accuracy) => {
     const { send, records } = await testGateway({ upstream: () => answer({ text: 'Hello', ...told }) })

@@ -3,7 +3,9 @@ import { createUser, deleteUser, gatewayKeys, memoryKV, usageLedger } from '@tur
 import { expect, it } from 'vitest'
 import { usageRecord } from '../../../../test/support/usage-record.js'
 import { passwordAuth } from '../identity/password-auth.js'
+import type { Parts } from '../parts.js'
 import { createPlatform } from '../platform.js'
+import { keyOperations } from './keys.js'
 
 it('makes no key for a user who was deleted meanwhile', async () => {
   const kv = await memoryKV()
@@ -27,6 +29,22 @@ it('makes no key for a user who is deleted while it is made', async () => {
   const { operations } = createPlatform({ kv: watched, identity: passwordAuth({ kv: watched }) })
   await expect(operations.keys.create(id, { name: 'laptop' })).rejects.toMatchObject({ status: 401 })
   expect(reads).toBe(3)
+})
+
+it('threat 59: counts the hours of keys that a sum of a period reads', async () => {
+  const kv = await memoryKV()
+  const [keys, ledger] = [gatewayKeys(kv), usageLedger(kv)]
+  const { id } = await createUser(kv, { name: 'Ada', role: 'developer' })
+  const key = await keys.create(id, { name: 'k' })
+  for (let hour = 10; hour < 15; hour++)
+    await ledger.append(usageRecord({ user_id: id, key_id: key.id, timestamp: `2026-01-02T${hour}:00:00.000Z` }))
+  const counted: number[] = []
+  const countRead = (_: string, characters: number) => void counted.push(characters)
+  const parts = { kv, keys, ledger, countRead } satisfies Partial<Parts>
+  const period = { from: new Date('2026-01-02T11:00:00Z'), to: new Date('2026-01-02T12:00:00Z') }
+  const { items } = await keyOperations(parts as unknown as Parts).usage(id, period)
+  expect(items).toMatchObject([{ totals: { requests: 2 } }])
+  expect(counted).toEqual([4 * 256])
 })
 
 it('threat 47: has ten entries a minute in the audit log of keys that a user makes and revokes', async () => {
