@@ -123,3 +123,8 @@ export function callerOf(
     return { user, who }
   }
 }
+
+/** @throws ApiError 401 where a caller is gone meanwhile, has signed out or has another role */
+export async function checkStill(kv: KV, { user, who }: NonNullable<Caller>, now: number): Promise<void> {
+  if ((await userOf(kv, who, { now }))?.role !== user.role) throw unauthenticated()
+}

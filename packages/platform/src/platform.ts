@@ -1,7 +1,7 @@
 import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, UsageLedger } from '@turnpike/core'
 import { ApiError, gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
 import { checkOptions } from '@turnpike/core/helpers'
-import { consumeMore, keyLimitsOf, unauthenticated, userOf } from '@turnpike/core/internal'
+import { consumeMore, keyLimitsOf } from '@turnpike/core/internal'
 import type { CorsOptions, Exchange, Handler, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
 import { createHandler, requireSameOrigin, shells } from '@turnpike/http'
 import type { PlanLimits } from './accounts/balances.js'
@@ -12,7 +12,7 @@ import { userOperations } from './accounts/users.js'
 import type { UserGateway } from './browser-gateway.js'
 import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
-import { callerOf, countingUnknown, requestCount } from './caller.js'
+import { callerOf, checkStill, countingUnknown, requestCount } from './caller.js'
 import { countedReads } from './counted-reads.js'
 import {
   API_RATE_LIMITS,
@@ -283,9 +283,6 @@ export function createPlatform(options: PlatformOptions): Platform {
 
   const sameOrigin = { baseUrl, trustedOrigins }
   const known = withTokens(kv, identity, now)
-  const checkCaller = async (caller: Caller): Promise<void> => {
-    if (caller && (await userOf(kv, caller.who, { now: now() }))?.role !== caller.user.role) throw unauthenticated()
-  }
   const callers = { identity: known, ...sameOrigin, now }
   const authenticate = callerOf(kv, callers)
   const counted = countingUnknown(known, count)
@@ -293,7 +290,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     ...options,
     bodyLimit,
     jsonFields: PLATFORM_JSON_FIELDS,
-    routes: routes.map((one) => inTurns(one, count, checkCaller)),
+    routes: routes.map((one) => inTurns(one, count, (caller) => checkStill(kv, caller, now()))),
     authenticate: callerOf(kv, { ...callers, identity: counted, count }),
     callerId: (caller) => caller?.user.id,
     errorBody: ({ message }) => ({ error: message }),

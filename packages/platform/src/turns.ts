@@ -77,7 +77,7 @@ function requestsOf(answer: unknown): number {
 export function inTurns(
   given: PlatformRoute,
   count: RequestCount,
-  check: (caller: Caller) => Promise<void>,
+  check: (caller: NonNullable<Caller>) => Promise<void>,
 ): PlatformRoute {
   const { operation } = given
   if (operation.form || operation.events) return given

@@ -9,17 +9,9 @@ import { tooManyReplies } from '../errors.js'
 import type { Page, Paging } from '../pages.js'
 import { newestFirst } from '../pages.js'
 import type { Needed, StoredProject } from '../projects/project-access.js'
-import {
-  bytesFor,
-  hasRole,
-  permitted,
-  projectFor,
-  projectNames,
-  withOwned,
-  withProject,
-} from '../projects/project-access.js'
+import { hasRole, permitted, projectFor, projectNames, withOwned, withProject } from '../projects/project-access.js'
 import { finishPurge, purgeOf } from '../projects/purges.js'
-import { commitInProject, inProject, joined, projectView } from '../projects/stored-projects.js'
+import { bytesFor, commitInProject, inProject, joined, projectView } from '../projects/stored-projects.js'
 import type { Message as MessageSchema, Project } from '../schemas.js'
 
 /** A message, as stored. A reply that is `running` has its text in parts (replies.ts). */

@@ -39,9 +39,9 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, countRea
   /** The sums of keys of a user in the hours of a period, which count as what is read. */
   const within = async (userId: string, ids: string[], { from = new Date(0), to }: Period): Promise<UsageTotals[]> => {
     const last = to && hourOf(to.toISOString())
-    const all = await Promise.all(ids.map((id) => ledger.hours('key', id, from)))
-    await countRead(userId, all.flat().length * ENTRY_CHARACTERS)
-    return all.map((hours) =>
+    const read = await Promise.all(ids.map((id) => ledger.hours('key', id, from)))
+    await countRead(userId, read.reduce((entries, { length }) => entries + length, 0) * ENTRY_CHARACTERS)
+    return read.map((hours) =>
       hours.filter(({ hour }) => last === undefined || hour <= last).reduce((all, hour) => sum(all, hour.totals), none),
     )
   }

@@ -4,7 +4,6 @@ import { getUser } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
 import { isUuid, nextTurn } from '@turnpike/core/helpers'
 import { CALLS_AT_ONCE, ownedKey } from '@turnpike/core/internal'
-import { OTHERS_SHARE } from '../conventions.js'
 import { forbidden, notFound } from '../errors.js'
 import type { MemberRole, Project, ProjectRole } from '../schemas.js'
 
@@ -118,14 +117,6 @@ export async function withProject<T>(
   const [project, entry] = await kv.getMany<unknown>([projectKey(projectId), key])
   return [project as Entry<StoredProject> | null, entry as Entry<T> | null]
 }
-
-/**
- * Bytes of data that the owner of a project may have where a user writes into it. Others leave a part, so that gateway keys of the owner can still be
- * made and rotated, and their end users served.
- * @param bytes what the owner may have in all
- */
-export const bytesFor = (userId: string, { user_id }: StoredProject, bytes: number): number =>
-  user_id === userId ? bytes : Math.floor(bytes * OTHERS_SHARE)
 
 /** What is read of a project, with what its owner has and what the user has: one counter, read at once, where that is the same. */
 export async function withOwned<T extends { project: Entry<StoredProject> }>(

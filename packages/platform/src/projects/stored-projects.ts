@@ -2,6 +2,7 @@ import type { Act, Commit, Entry, Key, KV } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
 import { repeated, uuidv7 } from '@turnpike/core/helpers'
 import { audit, countEntries, counting, growth, ownedKey } from '@turnpike/core/internal'
+import { OTHERS_SHARE } from '../conventions.js'
 import { ofMembers, slotsKey } from '../members/member-entries.js'
 import { Project, viewOf } from '../schemas.js'
 import type { StoredProject } from './project-access.js'
@@ -24,6 +25,14 @@ export type TaskLimits = {
   tasks: number | null
   bytes: number
 }
+
+/**
+ * Bytes of data that the owner of a project may have where a user writes into it. Others leave a part, so that gateway keys of the owner can still be
+ * made and rotated, and their end users served.
+ * @param bytes what the owner may have in all
+ */
+export const bytesFor = (userId: string, { user_id }: StoredProject, bytes: number): number =>
+  user_id === userId ? bytes : Math.floor(bytes * OTHERS_SHARE)
 
 const view = viewOf(Project)
 /** A project as a user sees it who has a role in it. */

@@ -7,17 +7,9 @@ import { notFound } from '../errors.js'
 import type { Page, Paging } from '../pages.js'
 import { newestFirst } from '../pages.js'
 import type { Needed, StoredProject } from '../projects/project-access.js'
-import {
-  bytesFor,
-  idOf,
-  permitted,
-  projectFor,
-  projectNames,
-  withOwned,
-  withProject,
-} from '../projects/project-access.js'
+import { idOf, permitted, projectFor, projectNames, withOwned, withProject } from '../projects/project-access.js'
 import type { TaskLimits } from '../projects/stored-projects.js'
-import { commitInProject, countTask, inProject, timeAfter } from '../projects/stored-projects.js'
+import { bytesFor, commitInProject, countTask, inProject, timeAfter } from '../projects/stored-projects.js'
 import { Task, TaskRevision, viewOf } from '../schemas.js'
 import type { Instructed } from './task-index.js'
 import { indexOf } from './task-index.js'
