@@ -87,7 +87,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['agent', 'tarball', 33_000, () => tarball('agent')],
   ['client', 'tarball', 44_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
-  ['core', 'tarball', 231_000, () => tarball('core')],
+  ['core', 'tarball', 232_000, () => tarball('core')],
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 231_000, () => tarball('gateway')],
   ['http', 'tarball', 109_500, () => tarball('http')],

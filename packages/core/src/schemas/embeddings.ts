@@ -28,10 +28,6 @@ export const EmbeddingRequest = v.looseObject({
 })
 export type EmbeddingRequest = v.InferOutput<typeof EmbeddingRequest>
 
-/** How many texts, and so vectors, an input is: as many as a list has that is not one of tokens. */
-export const textsOf = (input: EmbeddingRequest['input']): number =>
-  Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
-
 /** The response of POST /v1/embeddings. */
 export const EmbeddingResponse = v.looseObject({
   object: v.literal('list'),
