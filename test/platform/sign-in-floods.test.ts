@@ -159,6 +159,28 @@ worldSuite(
       await world().advance(11 * MINUTE)
     })
 
+    it('threat 181: who knew an earlier password, has no guesses of the new one by devices', async () => {
+      const { email } = await somebody('203.0.113.1')
+      const devices: string[] = []
+      for (let i = 0; i < 3; i++) devices.push((await world().signIn(email)).device!)
+      const own = await world().signIn(email)
+      const changed = await world().ask('PUT', '/api/account/password', {
+        as: own,
+        body: { current: PASSWORD, password: 'battery staple' },
+        headers: { cookie: own.device! },
+      })
+      expect(changed.status).toBe(204)
+      const guesses: number[] = []
+      for (const device of devices)
+        for (let i = 0; i < 4; i++) guesses.push(await statusOf(email, '10.1.0.1', WRONG, device))
+      expect(guesses.filter((status) => status === 401)).toHaveLength(5)
+      // The device on which it was changed is known by it.
+      const known = changed.headers.getSetCookie().find((cookie) => cookie.includes('device='))!
+      expect(await statusOf(email, '10.1.0.1', 'battery staple', own.device)).toBe(429)
+      expect(await statusOf(email, '10.1.0.1', 'battery staple', known.split(';')[0])).toBe(200)
+      await world().advance(11 * MINUTE)
+    })
+
     it('threat 37: lock-out, a device has failures of its own, for the e-mails that signed in on it', async () => {
       const [ada, bob] = [await somebody('203.0.113.1'), await somebody('203.0.113.1')]
       const both = `${ada.device}.${bob.device.split('=')[1]!}`

@@ -150,8 +150,9 @@ export function callerOf(
   operation: { access: Access },
   log: Call['log'],
   setHeader: Call['setHeader'],
+  waited?: number,
 ) => Promise<Caller> {
-  return async (exchange, { access }, log, setHeader) => {
+  return async (exchange, { access }, log, setHeader, waited) => {
     if (access === 'open') return null
     const given = credential(exchange)
     const found = given === undefined ? null : keys.verify(given)
@@ -172,24 +173,27 @@ export function callerOf(
     }
     const { id, rate_limit } = holder.key
     log({ key_id: id, user_id: holder.user.id })
-    const own = limiter.consume(id, rate_limit)
-    const limit = own instanceof Promise ? await own : own
-    tellLimit(setHeader, 'requests', rate_limit, limit)
-    refuseOver(limit, `This key is limited to ${rate_limit} requests per minute`)
-    let { retryAfter } = limit
-    const together = allKeysOf(keyLimits, holder.user)
-    if (together !== undefined) {
-      // After the key's own limit: what that refuses uses up nothing of the other keys.
-      const all = limiter.consume(`keys of ${holder.user.id}`, together)
-      const message = `Your keys are limited to ${together} requests per minute together`
-      const limitOfAll = all instanceof Promise ? await all : all
-      refuseOver(limitOfAll, message)
-      retryAfter = Math.min(retryAfter, limitOfAll.retryAfter)
+    let left = 0
+    if (waited === undefined) {
+      const own = limiter.consume(id, rate_limit)
+      const limit = own instanceof Promise ? await own : own
+      tellLimit(setHeader, 'requests', rate_limit, limit)
+      refuseOver(limit, `This key is limited to ${rate_limit} requests per minute`)
+      left = limit.retryAfter
+      const together = allKeysOf(keyLimits, holder.user)
+      if (together !== undefined) {
+        // After the key's own limit: what that refuses uses up nothing of the other keys.
+        const all = limiter.consume(`keys of ${holder.user.id}`, together)
+        const message = `Your keys are limited to ${together} requests per minute together`
+        const limitOfAll = all instanceof Promise ? await all : all
+        refuseOver(limitOfAll, message)
+        left = Math.min(left, limitOfAll.retryAfter)
+      }
     }
     if (access === 'admin' && !isAdmin(holder))
       throw forbidden('This is for administrators, and their keys without a budget or a list of models')
     // The end of a window is known to a second.
-    return holder.key.end_users ? { ...holder, until: now() + (retryAfter - 1) * 1_000 } : holder
+    return holder.key.end_users ? { ...holder, until: now() + (left - 1) * 1_000 } : holder
   }
 }
 
@@ -246,13 +250,19 @@ export const giverBack =
 export function signedInBy(
   authenticator: Authenticator,
   { kv, now, count, ...sameOrigin }: SameOriginOptions & { kv: KV; now: () => number; count: CountCalls | undefined },
-): (exchange: Exchange, operation: { access: Access }, log: Call['log']) => Promise<Caller> {
-  return async (exchange, _, log) => {
-    const who = await identify(authenticator, exchange, { ...sameOrigin, part: 'gateway' })
+): (
+  exchange: Exchange,
+  operation: { access: Access },
+  log: Call['log'],
+  setHeader: Call['setHeader'],
+  waited?: number,
+) => Promise<Caller> {
+  return async (exchange, _, log, __, waited) => {
+    const who = await identify(authenticator, exchange, { ...sameOrigin, part: 'gateway', waited })
     const user = who && (await userOf(kv, who, { now: now(), log }))
     if (!user) throw unauthenticated()
     log({ user_id: user.id })
-    await count?.(user, 1)
+    if (waited === undefined) await count?.(user, 1)
     return { user, count }
   }
 }

@@ -11,6 +11,7 @@ import {
   BODY_COPIES,
   BODY_FIELDS,
   BODY_LIMIT,
+  CALLER_MS,
   CLIENT_LEFT,
   FILE_MEMORY,
   HEARTBEAT_MS,
@@ -35,12 +36,17 @@ import { Stay } from './body/stay.js'
 /** Options of {@link createHandler}. */
 export interface HandlerOptions<Actor, Access extends string = string> {
   routes: readonly Route<Actor, Access>[]
-  /** Returns the caller, or throws ApiError 401, 403 or 429. `log` adds fields to the log record, `setHeader` headers to the answer, also of an error. */
+  /**
+   * Returns the caller, or throws ApiError 401, 403 or 429. `log` adds fields to the log record, `setHeader` headers to the answer, also of an error.
+   * Called once more where the body took longer than a second, and by {@link Call.again}: with `waited`, the milliseconds since the request came. It is
+   * counted already then, and a credential that has only expired meanwhile is still good.
+   */
   authenticate(
     exchange: Exchange,
     operation: Pick<Operation<Actor, Access>, 'id' | 'access'>,
     log: Call['log'],
     setHeader: Call['setHeader'],
+    waited?: number,
   ): Actor | Promise<Actor>
   /**
    * Admits a request before its body is read, or throws ApiError 429 or 503. The returned function is called once, when the answer has been
@@ -228,7 +234,15 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const { operation } = route
     const say = stay.log ? stay.log.add : ignore
     // Awaited also where it is no promise: a microtask later, node:http has parsed a body that came with its head, and `bytes` need not wait for it.
-    const actor = await options.authenticate(exchange, operation, say, setHeader)
+    let actor = await options.authenticate(exchange, operation, say, setHeader)
+    const began = performance.now()
+    let seen = began
+    const again = async (): Promise<Actor> => {
+      const time = performance.now()
+      if (time - seen <= CALLER_MS) return actor
+      seen = time
+      return (actor = await options.authenticate(exchange, operation, say, setHeader, time - began))
+    }
     stay.caller = options.callerId?.(actor) ?? addressOf(exchange.ip())
     enter(stay, actor, operation.access)
     const params = operation.params ? parse(operation.params, pathParams, 'path') : pathParams
@@ -238,7 +252,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const etag = version == null ? undefined : `W/"${version}"`
     if (etag !== undefined && hasTag(header('if-none-match') ?? '', etag)) return { status: 304, headers: { etag } }
     const { requestId } = stay
-    const call = { requestId, method, ip, origin, onDisconnect, header, setHeader, memory: stay, log: say }
+    const call = { requestId, method, ip, origin, onDisconnect, header, setHeader, memory: stay, again, log: say }
     let body: unknown
     let form: Form | undefined
     try {
@@ -247,7 +261,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
         stay.leave()
         stay.take(FILE_MEMORY)
         form = await readForm(exchange, operation.form, (fields) => checkBody(operation, fields), stay)
-        enter(stay, actor, operation.access)
+        enter(stay, await again(), operation.access)
         body = form.fields
       } else if (operation.body) {
         requireJson(header('content-type'), header('content-encoding'))
@@ -256,7 +270,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
         if (bytes instanceof Promise) {
           stay.leave()
           bytes = await bytes
-          enter(stay, actor, operation.access)
+          enter(stay, await again(), operation.access)
         }
         body = readJson(bytes, stay)
       }

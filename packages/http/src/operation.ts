@@ -4,7 +4,7 @@ import type { Content } from './answers/content.js'
 import type { EventStream } from './answers/sse.js'
 
 /** The context of a call, besides its parsed input. */
-export interface Call {
+export interface Call<Actor = unknown> {
   /** The value of the answer's X-Request-ID. */
   requestId: string
   /** Registers a listener for the client disconnecting before it has the whole answer; called at once if it already has. */
@@ -21,6 +21,12 @@ export interface Call {
   setHeader(name: string, value: string | string[]): void
   /** The memory that running requests share (`bodyMemory`): for what is kept until the answer has been sent. */
   memory: Memory
+  /**
+   * The caller as of now, for what takes long: who was deleted or has lost a role meanwhile, or whose credential was revoked, is refused. Looked up once a
+   * second at most.
+   * @throws ApiError 401 or 403
+   */
+  again(): Actor | Promise<Actor>
   /** Adds fields to the log record of this request. They must be fit for a log: no bodies, no secrets. */
   log(fields: Record<string, string | number | boolean>): void
 }
@@ -103,7 +109,7 @@ export interface Operation<Actor, Access extends string = string, Params = unkno
   headers?: string[]
   /** Response headers that it may set; default none. */
   answerHeaders?: string[]
-  run(actor: Actor, input: { params: Params; query: Query; body: Body }, call: Call): unknown
+  run(actor: Actor, input: { params: Params; query: Query; body: Body }, call: Call<Actor>): unknown
 }
 
 /**

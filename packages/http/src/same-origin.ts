@@ -65,10 +65,12 @@ export function requireSameOrigin(
 /** Finds out who sends a request. */
 export interface Authenticator {
   /**
+   * @param waited milliseconds since the request came, where its caller is looked up again: a credential that was revoked meanwhile is not good any more, and
+   * one that has only expired still is. Who does not look at it refuses both.
    * @returns null where the request has no credential of this kind
    * @throws ApiError 401 for a credential of this kind that is not valid: no other one is tried
    */
-  authenticate(head: Head): Promise<Identified | null> | Identified | null
+  authenticate(head: Head, waited?: number): Promise<Identified | null> | Identified | null
 }
 
 /**
@@ -93,6 +95,7 @@ export function requireScope(identified: Identified, part: string | undefined, t
 
 /**
  * Whom the credential of a request belongs to.
+ * @param options.waited see {@link Authenticator.authenticate}
  * @param options.part the part of the server that the request is for, such as `tasks`; absent = one that is closed to credentials with scopes
  * @throws ApiError 403 where a page of another site made a browser send it (see {@link requireSameOrigin}), or where it has other scopes
  * @example const who = await identify(authenticator, exchange, { baseUrl: 'https://ai.example' })
@@ -100,9 +103,9 @@ export function requireScope(identified: Identified, part: string | undefined, t
 export async function identify(
   authenticator: Authenticator,
   head: Head,
-  { part, ...options }: SameOriginOptions & { part?: string | undefined },
+  { part, waited, ...options }: SameOriginOptions & { part?: string | undefined; waited?: number | undefined },
 ): Promise<Identified | null> {
-  const who = await authenticator.authenticate(head)
+  const who = await authenticator.authenticate(head, waited)
   if (who && (who.via ?? 'cookie') === 'cookie') requireSameOrigin(head, options)
   if (who) requireScope(who, part, SAFE.has(head.method) ? 'read' : 'write')
   return who

@@ -77,15 +77,15 @@ export function requestCount(
 
 /** The same identity, which counts the requests of nobody that it knows by their address, whatever their credential. */
 export const countingUnknown = (identity: Authenticator, { address }: RequestCount): Authenticator => ({
-  async authenticate(head) {
+  async authenticate(head, waited) {
     try {
-      const who = await identity.authenticate(head)
+      const who = await identity.authenticate(head, waited)
       if (who) return who
     } catch (error) {
-      await address(head.ip())
+      if (waited === undefined) await address(head.ip())
       throw error
     }
-    await address(head.ip())
+    if (waited === undefined) await address(head.ip())
     return null
   },
 })
@@ -109,22 +109,24 @@ export function callerOf(
     now,
     ...sameOrigin
   }: SameOriginOptions & { identity: Authenticator; count?: RequestCount; now: () => number },
-): (head: Head, operation: { id?: string; access: Access }, log?: Call['log']) => Promise<Caller> {
-  return async (head, { id, access }, log) => {
+): (
+  head: Head,
+  operation: { id?: string; access: Access },
+  log?: Call['log'],
+  setHeader?: Call['setHeader'],
+  waited?: number,
+) => Promise<Caller> {
+  return async (head, { id, access }, log, _, waited) => {
+    const counting = waited === undefined ? count : undefined
     if (access === 'open') {
-      await count?.address(head.ip())
+      await counting?.address(head.ip())
       return null
     }
-    const who = await identify(identity, head, { ...sameOrigin, part: partOf(id) })
-    const [user] = who ? await Promise.all([userOf(kv, who, { now: now(), log }), count?.user(who.userId)]) : [null]
+    const who = await identify(identity, head, { ...sameOrigin, part: partOf(id), waited })
+    const [user] = who ? await Promise.all([userOf(kv, who, { now: now(), log }), counting?.user(who.userId)]) : [null]
     if (!who || !user) throw unauthenticated()
     log?.({ user_id: user.id })
     if (access !== 'user' && !needed[access].roles.includes(user.role)) throw forbidden(needed[access].message)
     return { user, who }
   }
-}
-
-/** @throws ApiError 401 where a caller is gone meanwhile, has signed out or has another role */
-export async function checkStill(kv: KV, { user, who }: NonNullable<Caller>, now: number): Promise<void> {
-  if ((await userOf(kv, who, { now }))?.role !== user.role) throw unauthenticated()
 }

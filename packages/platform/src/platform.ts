@@ -12,7 +12,7 @@ import { userOperations } from './accounts/users.js'
 import type { UserGateway } from './browser-gateway.js'
 import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
-import { callerOf, checkStill, countingUnknown, requestCount } from './caller.js'
+import { callerOf, countingUnknown, requestCount } from './caller.js'
 import { countedReads } from './counted-reads.js'
 import {
   API_RATE_LIMITS,
@@ -290,7 +290,7 @@ export function createPlatform(options: PlatformOptions): Platform {
     ...options,
     bodyLimit,
     jsonFields: PLATFORM_JSON_FIELDS,
-    routes: routes.map((one) => inTurns(one, count, (caller) => checkStill(kv, caller, now()))),
+    routes: routes.map((one) => inTurns(one, count)),
     authenticate: callerOf(kv, { ...callers, identity: counted, count }),
     callerId: (caller) => caller?.user.id,
     errorBody: ({ message }) => ({ error: message }),

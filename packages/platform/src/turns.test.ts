@@ -1,5 +1,5 @@
 import { bytes } from '@turnpike/http'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { RequestCount } from './caller.js'
 import type { PlatformRoute } from './operation.js'
 import { inTurns, turns } from './turns.js'
@@ -28,8 +28,11 @@ it('work of a user waits for its turn, and that of others does not', async () =>
   expect(await Promise.all([...others, bob])).toEqual(['a2', 'a3', 'a4', 'b1'])
 })
 
+const ada = { user: { id: 'ada', role: 'admin' } }
+const demoted = { user: { id: 'ada', role: 'user' } }
+
 /** Sends pages of these sizes through {@link inTurns}. @returns what was counted, and waited for */
-async function counted(pages: number[], check = async () => undefined as void): Promise<(number | 'room')[]> {
+async function counted(pages: number[], again: () => object = () => ada): Promise<(number | 'room')[]> {
   const log: (number | 'room')[] = []
   const count: Partial<RequestCount> = {
     more: (_, requests) => void log.push(requests),
@@ -40,8 +43,8 @@ async function counted(pages: number[], check = async () => undefined as void): 
     for (const size of pages) yield new Uint8Array(size)
   }
   const given = { operation: { run: async () => bytes(body(), 'application/json') } } as unknown as PlatformRoute
-  const { run } = inTurns(given, count as RequestCount, check).operation
-  const answer = (await run({ user: { id: 'ada' } } as never, {} as never, {} as never)) as {
+  const { run } = inTurns(given, count as RequestCount).operation
+  const answer = (await run(ada as never, {} as never, { again } as never)) as {
     body: AsyncIterable<Uint8Array>
   }
   const sizes: number[] = []
@@ -55,10 +58,29 @@ it('threat 176: a page of a list after the first waits for room, and counts by i
   expect(await counted([2 ** 18, 1_000, 2 ** 21])).toEqual([1, 'room', 4, 'room', 8])
 })
 
-it('threat 137: a list ends where its user is gone, before a further page', async () => {
-  const gone = async (): Promise<void> => {
+it('threat 137: a list ends before a further page where its user is gone or has another role', async () => {
+  await expect(counted([1, 2])).resolves.toHaveLength(3)
+  /** Nothing has changed when the list begins. */
+  const later = (then: () => object) => {
+    let calls = 0
+    return () => (calls++ === 0 ? ada : then())
+  }
+  const fail = (): never => {
     throw new Error('The user is gone')
   }
-  await expect(counted([1, 2])).resolves.toHaveLength(3)
-  await expect(counted([1, 2], gone)).rejects.toThrow('The user is gone')
+  await expect(counted([1, 2], later(fail))).rejects.toThrow('The user is gone')
+  await expect(
+    counted(
+      [1, 2],
+      later(() => demoted),
+    ),
+  ).rejects.toMatchObject({ status: 401 })
+})
+
+it('threat 179: an operation that has waited for its turn has the caller as of then', async () => {
+  const run = vi.fn(async () => 'done')
+  const count: Partial<RequestCount> = { more: () => undefined, turn: (_, work) => work() }
+  const { operation } = inTurns({ operation: { run } } as unknown as PlatformRoute, count as RequestCount)
+  await operation.run(ada as never, {} as never, { again: async () => demoted } as never)
+  expect(run).toHaveBeenCalledWith(demoted, {}, expect.anything())
 })

@@ -1,6 +1,7 @@
+import { unauthenticated } from '@turnpike/core/internal'
 import { isObject } from '@turnpike/core/helpers'
 import { bytes, ENTRIES_PER_READ, isAnswer } from '@turnpike/http'
-import type { Caller, RequestCount } from './caller.js'
+import type { RequestCount } from './caller.js'
 import { charactersOf } from './characters.js'
 import { REQUEST_BYTES, REQUEST_ENTRIES } from './conventions.js'
 import type { PlatformRoute } from './operation.js'
@@ -29,7 +30,7 @@ export function turns(most: number): Turn {
   }
 }
 
-/** The pages of a list, each in turn, while its user is there. What it has sent may use up their minute: then it goes on in the next. */
+/** The pages of a list, each in turn, while its user may read it. What it has sent may use up their minute: then it goes on in the next. */
 async function* eachInTurn(
   body: AsyncIterable<Uint8Array>,
   userId: string,
@@ -71,14 +72,9 @@ function requestsOf(answer: unknown): number {
 
 /**
  * A route whose operation, and each piece of a list that it answers with, waits for the user's turn and is counted by its size. Uploads and replies
- * are not: they take as long as the client or the model does.
- * @param check throws where the user of a list is gone, signed out or has another role; called before each further page
+ * are not: they take as long as the client or the model does. Before each further page of a list, and after the wait for a turn, the caller is looked up again.
  */
-export function inTurns(
-  given: PlatformRoute,
-  count: RequestCount,
-  check: (caller: NonNullable<Caller>) => Promise<void>,
-): PlatformRoute {
+export function inTurns(given: PlatformRoute, count: RequestCount): PlatformRoute {
   const { operation } = given
   if (operation.form || operation.events) return given
   const { permit } = operation
@@ -86,15 +82,15 @@ export function inTurns(
     if (!caller) return operation.run(caller, input, call)
     const { id } = caller.user
     const value = await count.turn(id, async () => {
-      const made = await operation.run(caller, input, call)
+      const made = await operation.run(await call.again(), input, call)
       if (!isAnswer(made)) await count.more(id, requestsOf(made))
       return made
     })
     if (!isAnswer(value) || value.kind !== 'bytes' || typeof value.body === 'string') return value
-    return bytes(
-      eachInTurn(value.body, id, count, () => check(caller)),
-      value.contentType,
-    )
+    const check = async (): Promise<void> => {
+      if ((await call.again())?.user.role !== caller.user.role) throw unauthenticated()
+    }
+    return bytes(eachInTurn(value.body, id, count, check), value.contentType)
   }
   return {
     ...given,

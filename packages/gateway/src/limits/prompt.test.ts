@@ -1,5 +1,6 @@
 import type { ChatCompletionRequest } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
+import { expectNoSlower } from '../../../../test/support/linear.js'
 import { promptOf } from './prompt.js'
 
 const of = (message: object) =>
@@ -23,11 +24,27 @@ describe('a prompt', () => {
     ['https://www.you\ntube.com/watch?v=x', false],
     ['https://generativelanguage.googleapis.com/v1beta/files/x', false],
     ['data:video/mp4;base64,AAAA', false],
+    ['https://youtube.example@images.example/a.png', false],
+    ['https://bilder.example:8443/a.png', true],
+    ['https://images.example?a=1', true],
+    ['https://müller.example/a.png', false],
     ['file:///a.png', false],
     ['a.png', false],
   ])('has a picture for certain at %j: %s', (url, isPicture) => {
     const { pictures, others } = of({ content: [{ type: 'image_url', image_url: { url } }] })
     expect([pictures, others.length]).toEqual(isPicture ? [1, 0] : [0, 1])
+  })
+
+  it('threat 180: costs no more time to read with hosts of many different letters', () => {
+    const content = (letter: (i: number) => number) =>
+      Array.from({ length: 300 }, (_, part) => {
+        const host = String.fromCodePoint(...Array.from({ length: 990 }, (__, i) => letter(37 * i + part)))
+        return { type: 'image_url', image_url: { url: `https://${host}/` } }
+      })
+    expectNoSlower(
+      () => of({ content: content((i) => 0x4e00 + (i % 20_000)) }),
+      () => of({ content: content((i) => 0x61 + (i % 26)) }),
+    )
   })
 
   it('has images within Markdown, which Gemini is given as pictures, beside their text', () => {

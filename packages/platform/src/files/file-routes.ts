@@ -79,6 +79,7 @@ const filesUpload = (parts: FileRouteParts) =>
         most,
         memory: call.memory,
         async fields() {
+          await call.again()
           const { displayName, isPublic } = (await file.fields()) as v.InferOutput<typeof NewFile>
           return {
             ...(displayName !== undefined && { display_name: displayNameOf(displayName) }),

@@ -1,5 +1,6 @@
 import type { KV } from '@turnpike/core'
 import { addressOf, sha256 } from '@turnpike/core/helpers'
+import { userIdOf } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
 import type { CryptoKey } from 'jose'
 import {
@@ -19,6 +20,8 @@ import { deviceTokens, isDeviceToken } from './device-tokens.js'
 import type { Source } from './fair-queue.js'
 import { hostCookie } from './host-cookie.js'
 import { neighbourhoodOf, networksOf } from './networks.js'
+import type { StoredPassword } from './stored-passwords.js'
+import { passwordKey } from './stored-passwords.js'
 import type { Subject } from './throttle.js'
 
 const DAY_MS = 86_400_000
@@ -54,11 +57,23 @@ export function signInAttempts({ kv, masters, failures, baseUrl, now }: AttemptO
       [addressOf(head.ip()), neighbourhoodOf(head.ip())].map(async (name) => ['known-address', await sha256(name)]),
     )
 
+  /**
+   * An e-mail and when its password was set: who knew an earlier one has as many tokens of devices as they made sign-ins, each with failures of its own,
+   * which are good for no guess of another.
+   */
+  const holderOf = async (email: string): Promise<string> => {
+    const id = await userIdOf(kv, email)
+    const setAt = id !== null && (await kv.get<StoredPassword>(passwordKey(id)))?.value.set_at
+    return setAt ? `${email} ${setAt}` : email
+  }
+
   return {
     /** @param email in its one spelling */
     async of(email: string, head: Head): Promise<Attempt> {
-      for (const token of tokensOf(head))
-        if (await tokens.isOf(email, token))
+      const given = tokensOf(head)
+      const holder = given.length > 0 ? await holderOf(email) : ''
+      for (const token of given)
+        if (await tokens.isOf(holder, token))
           return {
             subjects: [{ name: `device ${token}`, perMinute: perDevice }],
             sources: [{ name: `device of ${email}`, places: KNOWN_PLACES }],
@@ -94,9 +109,10 @@ export function signInAttempts({ kv, masters, failures, baseUrl, now }: AttemptO
       // Once a day, so that sign-ins seldom write them.
       const old = keys.filter((_, i) => (known[i]?.expiresAt ?? 0) < expiresAt - DAY_MS)
       if (old.length > 0) await kv.commit({ set: old.map((key) => ({ key, value: true, expiresAt })) })
+      const holder = await holderOf(email)
       const others: string[] = []
-      for (const token of tokensOf(head)) if (!(await tokens.isOf(email, token))) others.push(token)
-      return cookie.set([await tokens.make(email), ...others].slice(0, DEVICE_EMAILS).join('.'))
+      for (const token of tokensOf(head)) if (!(await tokens.isOf(holder, token))) others.push(token)
+      return cookie.set([await tokens.make(holder), ...others].slice(0, DEVICE_EMAILS).join('.'))
     },
   }
 }

@@ -111,9 +111,9 @@ export interface Identity extends Authenticator {
 export function chainIdentity(...identities: Identity[]): Identity {
   const sessions = identities.find((identity) => identity.sessions)?.sessions
   return {
-    async authenticate(head) {
+    async authenticate(head, waited) {
       for (const identity of identities) {
-        const found = await identity.authenticate(head)
+        const found = await identity.authenticate(head, waited)
         if (found) return found
       }
       return null

@@ -73,7 +73,7 @@ export function jwksIdentity(options: JwksIdentityOptions): Identity {
   const keys = jwks ? createLocalJWKSet(jwks) : createRemoteJWKSet(new URL(url))
 
   return {
-    async authenticate(head): Promise<Identified | null> {
+    async authenticate(head, waited = 0): Promise<Identified | null> {
       const token = bearer(head)
       if (token === undefined) return null
       try {
@@ -89,7 +89,7 @@ export function jwksIdentity(options: JwksIdentityOptions): Identity {
           audience,
           clockTolerance,
           requiredClaims: ['sub', 'exp', 'iat'],
-          currentDate: new Date(now()),
+          currentDate: new Date(now() - waited),
         })
       } catch (error) {
         // Keys that cannot be had are a failure of ours, and no reason to sign the user out.

@@ -109,8 +109,8 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     refresh_token: await refreshes.make({ signInId: signIn.id, counter: signIn.counter }),
   })
 
-  const lookUpToken = async (token: string): Promise<Known | null> => {
-    const claims = await tokens.verify(token)
+  const lookUpToken = async (token: string, waited: number): Promise<Known | null> => {
+    const claims = await tokens.verify(token, waited)
     const found = claims && (await store.find(claims.sid))
     if (!found || found.value.user_id !== claims.sub || !(await userOf(found.value))) return null
     if (claims.rtc !== undefined) await store.arrived(found, claims.rtc)
@@ -128,16 +128,17 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     via: 'bearer' | 'cookie',
     credential: string,
     isOwn: (credential: string) => boolean,
-    lookUp: (credential: string) => Promise<Known | null>,
+    lookUp: (credential: string, waited: number) => Promise<Known | null>,
+    waited = 0,
   ): Promise<Identified | null> => {
     // A cookie is no bearer token, nor the other way round: which of them it is decides on the check of the origin.
     const name = `${via} ${await sha256(credential)}`
     let known = cache.get(name) ?? null
     if (!known) {
       if (!isOwn(credential)) return null
-      known = await cache.load(name, () => lookUp(credential))
+      known = await cache.load(name, () => lookUp(credential, waited))
     }
-    if (!known || known.until <= now()) throw unauthenticated()
+    if (!known || known.until <= now() - waited) throw unauthenticated()
     return known.who
   }
 
@@ -211,7 +212,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       if (!user?.email) throw unauthenticated()
       await checks.change({ ...user, email: user.email }, { current, password }, head)
       await listed.end((await store.ofUser(user.id)).filter(({ id }) => id !== signIn.id))
-      return sessions.renewCookie(who)
+      return [...(await sessions.renewCookie(who)), await attempts.succeeded(emailId(user.email), head)]
     },
 
     async setPassword(userId, password, act = {}) {
@@ -239,11 +240,11 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
   return {
     sessions,
     rotateKeys: (olderThanMs) => keys.rotate(olderThanMs),
-    async authenticate(head) {
+    async authenticate(head, waited) {
       if (head.header('authorization') !== undefined) {
         // A bearer token wins over a cookie, and there is no way back to the cookie where it is not valid.
         const token = bearer(head)
-        return token === undefined ? null : identify('bearer', token, tokens.isOwn, lookUpToken)
+        return token === undefined ? null : identify('bearer', token, tokens.isOwn, lookUpToken, waited)
       }
       return identify('cookie', session.of(head), (cookie) => cookie !== '', lookUpCookie)
     },

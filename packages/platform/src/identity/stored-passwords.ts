@@ -8,7 +8,8 @@ import type { Named } from './password-rules.js'
 import { checkPassword } from './password-rules.js'
 import type { PasswordHasher } from './passwords.js'
 
-type StoredPassword = { hash: string }
+/** `set_at` is absent where it was set before it was kept. */
+export type StoredPassword = { hash: string; set_at?: string }
 
 export const passwordKey = (userId: string): string[] => ['password', userId]
 
@@ -56,7 +57,8 @@ export function storedPasswords(kv: KV, { hasher, length: { min, max }, queue, n
       const length = [...password].length
       if (length < min || length > max) throw invalid(`A password has ${min} to ${max} characters`)
       checkPassword(password, of)
-      return { key: passwordKey(userId), value: { hash: await hashing(sources, () => hasher.hash(password)) } }
+      const hash = await hashing(sources, () => hasher.hash(password))
+      return { key: passwordKey(userId), value: { hash, set_at: new Date(now()).toISOString() } }
     },
 
     /**
@@ -79,7 +81,7 @@ export function storedPasswords(kv: KV, { hasher, length: { min, max }, queue, n
         }
         if (!hasher.needsRehash(hash)) return { user, proof: entry }
         const { key, version } = entry
-        const value = { hash: await hasher.hash(password) }
+        const value = { ...entry.value, hash: await hasher.hash(password) }
         await kv.commit({ check: [{ key, version }], set: [{ key, value }] })
         const stored = await kv.get<StoredPassword>(key)
         if (stored?.value.hash === value.hash) return { user, proof: stored }

@@ -1,6 +1,6 @@
 import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
 import type { JsonCount } from '@turnpike/core/helpers'
-import { append, excess, extend, isObject, jsonCount, markdownImage, parseUrl } from '@turnpike/core/helpers'
+import { append, excess, extend, isObject, jsonCount, markdownImage } from '@turnpike/core/helpers'
 import { invalid, JSON_DEPTH, unsupported } from '@turnpike/core/internal'
 import { parseDataUrl } from '../requests/data-url.js'
 import { parseJson } from '../upstream/json.js'
@@ -59,14 +59,12 @@ const isTaken = (type: string): boolean =>
 
 export type ImagePart = Extract<ContentPart, { type: 'image_url' }>
 
-/** Whether Google resolves a URL itself: files of its Files API and YouTube videos. */
-function isGoogles(url: string): boolean {
-  const { protocol, hostname, pathname } = parseUrl(url) ?? {}
-  if (protocol !== 'https:' || hostname === undefined || pathname === undefined) return false
-  if (hostname === 'generativelanguage.googleapis.com') return pathname.includes('/files/')
-  // Other YouTube hosts serve images.
-  return /^(youtu\.be|((www|m|music)\.)?youtube\.com)$/.test(hostname)
-}
+/** What Google resolves itself: files of its Files API and YouTube videos. Other YouTube hosts serve images. */
+const ofGoogle = [
+  /^https:\/\/generativelanguage\.googleapis\.com\/([^?#]*\/)?files\//i,
+  /^https:\/\/(youtu\.be|((www|m|music)\.)?youtube\.com)([/?#]|$)/i,
+]
+const isGoogles = (url: string): boolean => ofGoogle.some((one) => one.test(url))
 
 /** Whether a part is an image that Gemini does not fetch itself. */
 export const isRemote = (part: ContentPart): part is ImagePart =>

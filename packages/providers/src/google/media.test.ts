@@ -33,6 +33,7 @@ describe('media', () => {
       { type: 'video_url', video_url: { url: 'https://www.youtube.com/watch?v=1' } },
       { fileData: { fileUri: 'https://www.youtube.com/watch?v=1' } },
     ],
+    [image('https://www.YouTube.com?v=1'), { fileData: { fileUri: 'https://www.YouTube.com?v=1' } }],
     [image('https://youtu.be/1'), { fileData: { fileUri: 'https://youtu.be/1' } }],
     [
       { type: 'file', file: { file_id: 'https://generativelanguage.googleapis.com/v1beta/files/a' } },
@@ -46,6 +47,8 @@ describe('media', () => {
     for (const url of [
       'https://example.com/a.png',
       'https://notyoutube.com/a',
+      'https://youtube.com.example/a',
+      'https://example.com/?https://generativelanguage.googleapis.com/v1beta/files/a',
       'https://img.youtube.com/vi/a/0.jpg',
       'https://generativelanguage.googleapis.com/a',
     ])

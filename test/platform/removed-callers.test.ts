@@ -1,0 +1,118 @@
+import { expect, it } from 'vitest'
+import type { Key, SignedIn } from './world.js'
+import { chat, worldSuite } from './world.js'
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+worldSuite(
+  'callers who are removed while their body arrives',
+  (world) => {
+    const ask = <T = never>(...request: Parameters<ReturnType<typeof world>['ask']>) => world().ask<T>(...request)
+
+    /** Sends a head, does `meanwhile`, and then sends the body. @returns the status of the answer */
+    async function held(
+      [method, path, body]: [string, string, object],
+      headers: Record<string, string>,
+      meanwhile: () => Promise<unknown>,
+    ): Promise<number> {
+      const whole = body instanceof FormData ? new Response(body) : Response.json(body)
+      const bytes = new Uint8Array(await whole.arrayBuffer())
+      const stream = new ReadableStream<Uint8Array>({
+        async start(controller) {
+          controller.enqueue(bytes.subarray(0, 1))
+          // Callers are looked up again after a second.
+          await wait(500)
+          await meanwhile()
+          await wait(1_000)
+          controller.enqueue(bytes.subarray(1))
+          controller.close()
+        },
+      })
+      const init = {
+        method,
+        body: stream,
+        duplex: 'half' as const,
+        headers: { 'content-type': whole.headers.get('content-type')!, ...headers },
+      }
+      const response = await fetch(`${world().url}${path}`, init)
+      await response.text()
+      return response.status
+    }
+    const by = (token: string) => ({ authorization: `Bearer ${token}` })
+    const bySignIn = ({ access }: SignedIn) => by(access)
+    const nothing = async (): Promise<void> => undefined
+    const newAdmin = () => ({ email: `${crypto.randomUUID()}@example.org`, password: 'battery staple', role: 'admin' })
+    const message = { name: 'Mine', scopes: ['tasks:write'] }
+
+    it('threat 179: administrators do nothing more once they are deleted or demoted', async () => {
+      const [eve, adam, mallory] = [
+        await world().signedIn('admin'),
+        await world().signedIn('admin'),
+        await world().signedIn('admin'),
+      ]
+      const removed = () => ask('DELETE', `/api/users/${mallory.id}`, { as: eve })
+      const demoted = () => ask('PATCH', `/api/users/${adam.id}`, { as: eve, body: { role: 'user' } })
+      const key = (await world().newKey(adam)).body.key!
+      expect(await held(['POST', '/api/users', newAdmin()], bySignIn(adam), nothing)).toBe(200)
+      expect(
+        await Promise.all([
+          held(['POST', '/api/users', newAdmin()], bySignIn(mallory), removed),
+          held(['PATCH', `/api/users/${adam.id}`, { role: 'admin' }], bySignIn(adam), demoted),
+          held(['POST', '/v1/users', newAdmin()], by(key), nothing),
+          held(['POST', '/admin/balancer/simulate', { model: 'gpt-4o-mini' }], bySignIn(adam), nothing),
+        ]),
+      ).toEqual([401, 403, 401, 403])
+      const { role } = (await ask<{ role: string }>('GET', `/api/users/${adam.id}`, { as: eve })).body
+      expect(role).toBe('user')
+    })
+
+    it('threat 179: a session that has ended makes no token, no key and no file', async () => {
+      const ada = await world().signedIn('developer', true)
+      const ended = () => ask('DELETE', '/api/auth?scope=global', { as: ada })
+      const form = new FormData()
+      form.set('file', new File(['What was stolen'], 'a.txt', { type: 'text/plain' }))
+      const [token, key, file] = await Promise.all([
+        held(['POST', '/api/tokens', message], { cookie: ada.cookie!, 'sec-fetch-site': 'same-origin' }, nothing),
+        held(['POST', '/api/keys', { name: 'Mine' }], bySignIn(ada), ended),
+        held(['POST', '/api/user-files', form], bySignIn(ada), nothing),
+      ])
+      expect([token, key, file]).toEqual([401, 401, 401])
+      const again = await world().signIn(ada.email)
+      const lists = ['tokens', 'keys'].map((list) => ask<object[]>('GET', `/api/${list}`, { as: again }))
+      expect((await Promise.all(lists)).map(({ body }) => body)).toEqual([[], []])
+      expect((await ask('GET', '/api/user-files', { as: again })).body).toEqual([])
+    })
+
+    it('threat 179: a key that is revoked, or has less to spend, asks no provider', async () => {
+      const ada = await world().signedIn('developer')
+      const [revoked, poor] = [(await world().newKey(ada)).body, (await world().newKey(ada)).body]
+      const before = world().upstream.requests.length
+      const change = (key: Key, method: string, body?: object) => () =>
+        ask(method, `/api/keys/${key.id}`, { as: ada, body })
+      const post: [string, string, object] = ['POST', '/v1/chat/completions', chat]
+      expect(
+        await Promise.all([
+          held(post, by(revoked.key!), change(revoked, 'DELETE')),
+          held(post, by(poor.key!), change(poor, 'PATCH', { models: ['gpt-4o'] })),
+        ]),
+      ).toEqual([401, 403])
+      expect(world().upstream.requests).toHaveLength(before)
+    })
+
+    it('an access token that only expires meanwhile is good, and the request counts once', async () => {
+      const ada = await world().signedIn('user', true)
+      await world().advance(15 * 60_000 - 1_000)
+      expect(await held(['POST', '/api/tokens', message], bySignIn(ada), nothing)).toBe(200)
+      expect((await ask('GET', '/api/account', { as: ada })).status).toBe(401)
+    })
+
+    it('a request whose caller is looked up again counts once', async () => {
+      const ada = await world().signedIn()
+      const seven = Array.from({ length: 7 }, () => held(['POST', '/api/tokens', message], bySignIn(ada), nothing))
+      expect(await Promise.all(seven)).toEqual(seven.map(() => 200))
+      const account = async (): Promise<number> => (await ask('GET', '/api/account', { as: ada })).status
+      expect([await account(), await account()]).toEqual([200, 429])
+    })
+  },
+  { API_RATE_LIMIT: '8' },
+)
