@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
+import { slowBody } from '../support/slow-body.js'
 import type { Key, SignedIn } from './world.js'
 import { chat, worldSuite } from './world.js'
-
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 worldSuite(
   'callers who are removed while their body arrives',
@@ -15,26 +14,12 @@ worldSuite(
       headers: Record<string, string>,
       meanwhile: () => Promise<unknown>,
     ): Promise<number> {
-      const whole = body instanceof FormData ? new Response(body) : Response.json(body)
-      const bytes = new Uint8Array(await whole.arrayBuffer())
-      const stream = new ReadableStream<Uint8Array>({
-        async start(controller) {
-          controller.enqueue(bytes.subarray(0, 1))
-          // Callers are looked up again after a second.
-          await wait(500)
-          await meanwhile()
-          await wait(1_000)
-          controller.enqueue(bytes.subarray(1))
-          controller.close()
-        },
-      })
-      const init = {
+      const { type, init } = await slowBody(body, meanwhile)
+      const response = await fetch(`${world().url}${path}`, {
         method,
-        body: stream,
-        duplex: 'half' as const,
-        headers: { 'content-type': whole.headers.get('content-type')!, ...headers },
-      }
-      const response = await fetch(`${world().url}${path}`, init)
+        headers: { 'content-type': type, ...headers },
+        ...init,
+      })
       await response.text()
       return response.status
     }

@@ -10,6 +10,7 @@ import type { RedisServer } from '../support/redis.js'
 import { startRedis } from '../support/redis.js'
 import type { Server } from '../support/server.js'
 import { startServer } from '../support/server.js'
+import { slowBody } from '../support/slow-body.js'
 
 describe('the configuration is read again', () => {
   let folder: string
@@ -102,6 +103,20 @@ describe('the configuration is read again', () => {
     expect(text).toContain('"finish_reason":"stop"')
     expect(text).toMatch(/data: \[DONE\]\s*$/)
     expect(text).not.toContain('"content":"b"')
+  })
+
+  it('threat 179: while a body arrives, whose administrator token is replaced: it does nothing', async () => {
+    const [before, after] = ['a'.repeat(40), 'b'.repeat(40)]
+    use(a, { admin: { token: before } })
+    await start()
+    const { type, init } = await slowBody({ name: 'Mallory', role: 'admin' }, () => {
+      use(a, { admin: { token: after } })
+      return hup()
+    })
+    const headers = { authorization: `Bearer ${before}`, 'content-type': type }
+    expect((await fetch(`${server.url}/v1/users`, { method: 'POST', headers, ...init })).status).toBe(401)
+    const users = await fetch(`${server.url}/v1/users`, { headers: { authorization: `Bearer ${after}` } })
+    expect([users.status, await users.text()]).toEqual([200, expect.not.stringContaining('Mallory')])
   })
 
   it('but not where it is wrong, which is reported', async () => {

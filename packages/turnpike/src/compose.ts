@@ -53,16 +53,18 @@ export interface Composed {
   simulated: boolean
 }
 
-/** Administrators by a token, if there is one, or by their sessions. */
+/** Administrators by the token, if there is one now, or by their sessions. */
 function administrators(
-  token: string | undefined,
+  token: () => string | undefined,
   platform: () => Platform,
   limits: Parameters<typeof limitGuesses>[1],
 ): AuthenticateAdmin {
   const bySession: AuthenticateAdmin = (exchange) => platform().authenticateAdmin(exchange)
-  if (token === undefined) return bySession
-  const byToken = tokenAdmin(token)
-  return limitGuesses(async (exchange) => (await byToken(exchange)) ?? bySession(exchange), limits)
+  const byEither = limitGuesses(
+    async (exchange) => (await tokenAdmin(token()!)(exchange)) ?? bySession(exchange),
+    limits,
+  )
+  return (exchange) => (token() === undefined ? bySession(exchange) : byEither(exchange))
 }
 
 /** How files are served. */
@@ -104,6 +106,8 @@ export type Parts = Required<Omit<Host, 'onRequest'>> &
     keys: GatewayKeys
     ledger: UsageLedger
     history: RequestHistory
+    /** Of the current configuration: requests that an earlier one has begun are no longer by its token. */
+    currentAdminToken: () => string | undefined
   } & Pick<RoutedParts, 'currentPrices' | 'changeOverlay'>
 
 /**
@@ -154,7 +158,7 @@ export async function compose(config: Config, parts: Parts, overlay: Overlay, be
     ledger,
     dataBytes: dataBytesOf(config.platform.planLimits),
     simulated,
-    authenticateAdmin: administrators(config.admin.token, () => platform, { kv, rateLimiter }),
+    authenticateAdmin: administrators(parts.currentAdminToken, () => platform, { kv, rateLimiter }),
     ...(routed.audio && geminiAudio),
     ...gatewayOptions,
     maxLoopDelayMs: maxLoopDelayMs || Infinity,
