@@ -169,6 +169,27 @@ worldSuite('members', (world) => {
     })
   })
 
+  it('threat 182: an e-mail that has become somebody else’s is not the former holder, who is a member by it', async () => {
+    const admin = await world().signedIn('admin')
+    const owner = await world().signedIn()
+    const project = await newProject(world(), owner)
+    const [bob, eve] = [await newMember(world(), owner, project.id, 'reader'), await world().signedIn()]
+    for (const [{ id }, email] of [
+      [bob, `former-${bob.email}`],
+      [eve, bob.email],
+    ] as const)
+      made(await ask(admin, 'PATCH', `users/${id}`, { email }))
+    for (let i = 0; i < 2; i++) made(await share(world(), owner, project.id, bob.email, 'editor'))
+    expect((await ask(bob, 'POST', 'tasks', { projectId: project.id, title: 't' })).status).toBe(403)
+    const members = made(await ask<Member[]>(owner, 'GET', `projects/${project.id}/members`))
+    expect(members.map(({ role, accepted }) => [role, accepted])).toEqual([
+      ['reader', true],
+      ['editor', false],
+    ])
+    await accept(world(), eve, project.id, members[1]!.id)
+    made(await ask(eve, 'POST', 'tasks', { projectId: project.id, title: 't' }))
+  })
+
   it('threat 138: a member who reaches the owner’s other projects, or the owner a member’s', async () => {
     const ada = await newOwner(world())
     const project = await newProject(world(), ada)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { newProject, newTask } from './work.js'
+import { newMember, newProject, newTask } from './work.js'
 import type { Reply, SignedIn, World } from './world.js'
 import { chat, worldSuite } from './world.js'
 
@@ -145,6 +145,16 @@ worldSuite(
         200, 403, 200, 403,
       ])
       await verified()
+    })
+
+    it('threat 175: an editor leaves the owner a task', async () => {
+      const owner = await world().signedIn()
+      const { id: projectId } = await newProject(world(), owner)
+      const editor = await newMember(world(), owner, projectId, 'editor')
+      const make = async (as: SignedIn) =>
+        (await ask('POST', '/api/tasks', { as, body: { projectId, title: 't' } })).status
+      expect([await make(editor), await make(editor), await make(editor)]).toEqual([200, 200, 403])
+      expect([await make(owner), await make(owner)]).toEqual([200, 403])
     })
 
     it('threat 35: limits that users raise themselves, replies count as requests of the gateway for browsers', async () => {

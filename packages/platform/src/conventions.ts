@@ -143,7 +143,7 @@ export const PLAN_LIMITS = {
   tasks: 100_000,
 }
 
-/** The share of its owner's data up to which others may write into a project. */
+/** The share of its owner's tasks and data up to which others may write into a project. */
 export const OTHERS_SHARE = 0.9
 
 /** Tokens for programs that a user may have. */

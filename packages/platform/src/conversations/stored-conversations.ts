@@ -11,7 +11,7 @@ import { newestFirst } from '../pages.js'
 import type { Needed, StoredProject } from '../projects/project-access.js'
 import { hasRole, permitted, projectFor, projectNames, withOwned, withProject } from '../projects/project-access.js'
 import { finishPurge, purgeOf } from '../projects/purges.js'
-import { bytesFor, commitInProject, inProject, joined, projectView } from '../projects/stored-projects.js'
+import { limitFor, commitInProject, inProject, joined, projectView } from '../projects/stored-projects.js'
 import type { Message as MessageSchema, Project } from '../schemas.js'
 
 /** A message, as stored. A reply that is `running` has its text in parts (replies.ts). */
@@ -190,7 +190,7 @@ export async function addMessages(
       ...(hasFirstFile ? [{ key, value: { ...value, has_files: true as const } }] : []),
     ]
     const amounts = { ...growth(set, hasFirstFile ? [conversation] : []), replies: reply ? 1 : 0 }
-    const limits = { bytes: bytesFor(userId, project.value, bytes), replies: RUNNING_REPLIES }
+    const limits = { bytes: limitFor(userId, project.value, bytes), replies: RUNNING_REPLIES }
     const { check, sum } = await countWritten(kv, by, amounts, { limits, own, owned })
     const written = await commitInProject(kv, project, 'conversation', {
       check: [{ key, version }, ...check],

@@ -21,6 +21,10 @@ export type Person = Pick<User, 'id' | 'email'>
 const isOf = (member: Member, { id, email }: Person): boolean =>
   member.user_id === undefined ? email !== null && emailId(member.email) === emailId(email) : member.user_id === id
 
+/** Whether nobody has accepted with the e-mail of a member, or who has, still has it: by now, it may be somebody else's. */
+const hasItsEmail = async (kv: KV, { user_id, email }: Member): Promise<boolean> =>
+  user_id === undefined || emailId((await getUser(kv, user_id))?.email ?? '') === emailId(email)
+
 /** The members of a project, the first first: all for its owner, without those who were deleted; only themselves for others. @throws ApiError 404 */
 export async function listMembers(kv: KV, userId: string, projectId: string): Promise<Member[]> {
   const { value } = await projectFor(kv, userId, projectId)
@@ -113,7 +117,8 @@ export const setMember = (
     if (owner.email !== null && emailId(owner.email) === emailId(email))
       throw invalid('The project is yours', { field: 'email' })
     const { id, members = [] } = project.value
-    const known = members.find((member) => emailId(member.email) === emailId(email))
+    const asked = members.filter((member) => emailId(member.email) === emailId(email))
+    const known = asked[(await Promise.all(asked.map((member) => hasItsEmail(kv, member)))).indexOf(true)]
     if (known?.role === role) return known
     if (!known && members.length >= MOST_MEMBERS)
       throw forbidden(`A project has ${MOST_MEMBERS} members at most, with those who are invited`)

@@ -27,12 +27,12 @@ export type TaskLimits = {
 }
 
 /**
- * Bytes of data that the owner of a project may have where a user writes into it. Others leave a part, so that gateway keys of the owner can still be
- * made and rotated, and their end users served.
- * @param bytes what the owner may have in all
+ * How many tasks, or bytes of data, the owner of a project may have where a user writes into it. Others leave a part, so that the owner can still make a
+ * task, make and rotate gateway keys, and serve their end users.
+ * @param most what the owner may have in all; null = any number
  */
-export const bytesFor = (userId: string, { user_id }: StoredProject, bytes: number): number =>
-  user_id === userId ? bytes : Math.floor(bytes * OTHERS_SHARE)
+export const limitFor = <T extends number | null>(userId: string, { user_id }: StoredProject, most: T): T =>
+  user_id === userId || most === null ? most : (Math.floor(most * OTHERS_SHARE) as T)
 
 const view = viewOf(Project)
 /** A project as a user sees it who has a role in it. */

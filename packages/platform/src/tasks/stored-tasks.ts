@@ -9,7 +9,7 @@ import { newestFirst } from '../pages.js'
 import type { Needed, StoredProject } from '../projects/project-access.js'
 import { idOf, permitted, projectFor, projectNames, withOwned, withProject } from '../projects/project-access.js'
 import type { TaskLimits } from '../projects/stored-projects.js'
-import { bytesFor, commitInProject, countTask, inProject, timeAfter } from '../projects/stored-projects.js'
+import { commitInProject, countTask, inProject, limitFor, timeAfter } from '../projects/stored-projects.js'
 import { Task, TaskRevision, viewOf } from '../schemas.js'
 import type { Instructed } from './task-index.js'
 import { indexOf } from './task-index.js'
@@ -114,8 +114,9 @@ export async function createTask(
       { key: taskKey(project_id, task.id), value: task },
       indexOf(user_id, task),
     ]
-    const bytes = bytesFor(userId, project.value, limits.bytes)
-    const counts = await countTask(kv, project, set, { ...limits, bytes })
+    const tasks = limitFor(userId, project.value, limits.tasks)
+    const bytes = limitFor(userId, project.value, limits.bytes)
+    const counts = await countTask(kv, project, set, { tasks, bytes })
     return (await commitInProject(kv, project, 'tasks', { set, ...counts })) ? taskView(task) : undefined
   })
 }
@@ -186,7 +187,7 @@ async function changeTask(
     const foundBy = (one: StoredTask) => [indexOf(owner, one), ...resultOf(one)]
     const outcomes: PromiseSettledResult<Task>[] = []
     const revisions: NonNullable<Commit['set']> = []
-    const limits = { bytes: bytesFor(userId, project.value, bytes) }
+    const limits = { bytes: limitFor(userId, project.value, bytes) }
     let current = before
     let more = 0
     let counts: Required<Pick<Commit, 'check' | 'sum'>> = { check: [], sum: [] }
