@@ -127,7 +127,9 @@ export const isText = ({ text, thought, functionCall }: AnswerPart): boolean =>
 /** The image of a part, in base64; undefined for other media and for drafts in thoughts. */
 export function imageOf({ thought, inlineData }: AnswerPart): { mimeType: string; data: string } | undefined {
   const { mimeType, data } = inlineData ?? {}
-  return thought || !data || !mimeType?.startsWith('image/') ? undefined : { mimeType, data }
+  return thought || typeof data !== 'string' || data === '' || !mimeType?.startsWith('image/')
+    ? undefined
+    : { mimeType, data }
 }
 
 /** Converts an image to the form that other gateways use for `message.images`, with its signature; undefined if the part has none. */

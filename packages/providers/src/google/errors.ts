@@ -16,7 +16,8 @@ function errorOf(body: unknown): Loose | undefined {
 
 /** The delay of a RetryInfo, such as `34.4s`, rounded up to whole seconds. */
 function delayOf(details: Loose[]): number | undefined {
-  const delay = details.find((detail) => String(detail['@type']).endsWith('RetryInfo'))?.['retryDelay']
+  const isRetryInfo = ({ '@type': type }: Loose): boolean => typeof type === 'string' && type.endsWith('RetryInfo')
+  const delay = details.find(isRetryInfo)?.['retryDelay']
   const seconds = typeof delay === 'string' && delay.endsWith('s') ? Number(delay.slice(0, -1)) : NaN
   return seconds >= 0 && seconds < Infinity ? Math.ceil(seconds) : undefined
 }

@@ -138,6 +138,10 @@ describe('the answer', () => {
       'another kind of file',
       { candidates: [{ content: { parts: [{ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }] } }] },
     ],
+    [
+      'a picture that is no text',
+      { candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data: { toString: 1 } } }] } }] },
+    ],
     ['parts that are null', { candidates: [{ content: { parts: [null] } }] }],
     ['an HTML page', '<html>'],
     ['nothing', ''],
