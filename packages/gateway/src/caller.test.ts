@@ -1,6 +1,6 @@
 import { anthropic, createRouter } from '@turnpike/providers'
 import { fakeAnthropic } from '@turnpike/providers/testing'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { tokenAdmin } from './caller.js'
 import { errorOf, OWNER, testGateway } from '../../../test/support/gateway.js'
 
@@ -12,6 +12,8 @@ const get = (authorization: string | null, path = '/v1/models'): [string, string
 ]
 
 describe('the gateway key', () => {
+  afterEach(() => vi.restoreAllMocks())
+
   const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln'
 
   it.each([
@@ -40,6 +42,31 @@ describe('the gateway key', () => {
       })
     }
     expect(upstream.requests).toEqual([])
+  })
+
+  it.each([
+    [30, 200],
+    [90, 429],
+  ])('has a request counted again whose body took over a minute: %d seconds', async (seconds, status) => {
+    const { gateway } = await testGateway()
+    const { key } = await gateway.keys.create(OWNER, { name: 'k', rateLimit: 1 })
+    let time = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => time)
+    const asked = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] })
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          time += seconds * 1_000
+          controller.enqueue(Buffer.from(asked))
+          controller.close()
+        },
+      },
+      // So that it is read when it is needed.
+      { highWaterMark: 0 },
+    )
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body, duplex: 'half' as const }
+    expect((await gateway.fetch(new Request('https://gw.example/v1/chat/completions', init))).status).toBe(status)
   })
 
   it('is not read from the query', async () => {

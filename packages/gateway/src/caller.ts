@@ -174,7 +174,7 @@ export function callerOf(
     const { id, rate_limit } = holder.key
     log({ key_id: id, user_id: holder.user.id })
     let left = 0
-    if (waited === undefined) {
+    if (!isCounted(waited)) {
       const own = limiter.consume(id, rate_limit)
       const limit = own instanceof Promise ? await own : own
       tellLimit(setHeader, 'requests', rate_limit, limit)
@@ -196,6 +196,9 @@ export function callerOf(
     return holder.key.end_users ? { ...holder, until: now() + (left - 1) * 1_000 } : holder
   }
 }
+
+/** Whether a request whose body was waited for has been counted in this minute, or in one before. */
+const isCounted = (waited: number | undefined): boolean => waited !== undefined && waited < 60_000
 
 /** The requests a minute of all keys of a user; undefined = any number. */
 const allKeysOf = (limits: Partial<Record<Role, { rateLimit: number }>>, { role }: User): number | undefined =>
@@ -262,7 +265,7 @@ export function signedInBy(
     const user = who && (await userOf(kv, who, { now: now(), log }))
     if (!user) throw unauthenticated()
     log({ user_id: user.id })
-    if (waited === undefined) await count?.(user, 1)
+    if (!isCounted(waited)) await count?.(user, 1)
     return { user, count }
   }
 }
