@@ -217,6 +217,22 @@ describe('Entra', () => {
     await expect(finish(more)).rejects.toThrow('names no tenant')
   })
 
+  it.each(['/common/v2.0', '/Organizations/v2.0'])('threat 183: %s grants no roles by a claim', async (path) => {
+    await issuer.close()
+    issuer = await scriptedIssuer(path)
+    expect(() => make({ issuer: issuer.url, roleClaim: 'roles' })).toThrow('the id of one tenant')
+    expect(() => make({ issuer: issuer.url })).not.toThrow()
+    // Neither do others that have an issuer for each tenant.
+    await issuer.close()
+    issuer = await scriptedIssuer('/other/v2.0')
+    const origin = new URL(issuer.url).origin
+    issuer.metadata = { issuer: `${origin}/{tenantid}/v2.0` }
+    issuer.claims = { nonce: 'n', tid: TENANT, iss: `${origin}/${TENANT}/v2.0`, roles: ['admin'] }
+    const more = { issuer: issuer.url }
+    await expect(finish({ ...more, roleClaim: 'roles' })).rejects.toMatchObject({ code: 'roles_of_any_tenant' })
+    expect((await finish(more)).role).toBeUndefined()
+  })
+
   it('threat 134: an e-mail that nobody has verified, by an administrator of some other tenant', async () => {
     const emailOf = async (claims: object, tenant: string) => {
       issuer.claims = { nonce: 'n', email: 'ada@ai.example', ...claims }

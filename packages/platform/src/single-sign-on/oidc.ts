@@ -61,7 +61,7 @@ async function ofTenant(server: OAuth.AuthorizationServer, response: Response): 
 
 /**
  * Any issuer of OpenID Connect: authorization code with PKCE, by its metadata, which are read when they are needed first.
- * @throws TypeError for an issuer that is no URL, or without TLS on another machine
+ * @throws TypeError for an issuer that is no URL, or without TLS on another machine; for `roleClaim` where the issuer is Entra's for any tenant
  * @example const provider = oidc({ id: 'corp', issuer: 'https://id.example', clientId, clientSecret })
  */
 export function oidc(options: OidcOptions & { id: string }): SignInProvider {
@@ -72,6 +72,10 @@ export function oidc(options: OidcOptions & { id: string }): SignInProvider {
   const isPlain = url.protocol !== 'https:' && isLocal(url)
   if (url.protocol !== 'https:' && !isPlain)
     throw new TypeError(`The issuer of the sign-in provider "${id}" needs https`)
+  if (roleClaim !== undefined && anyTenant.test(url.pathname))
+    throw new TypeError(
+      `The sign-in provider "${id}" can grant roles by a claim with the id of one tenant only: administrators of others would grant them as well`,
+    )
   const client: OAuth.Client = { client_id: clientId, [oauth.clockTolerance]: CLOCK_S }
   const http = { [oauth.customFetch]: boundedFetch, [oauth.allowInsecureRequests]: isPlain }
   const keys: OAuth.JWKSCacheInput = {}
@@ -164,6 +168,8 @@ export function oidc(options: OidcOptions & { id: string }): SignInProvider {
         http,
       )
       const issued = await ofTenant(server, response)
+      if (roleClaim !== undefined && issued !== server)
+        throw new SignInError('Any tenant could grant roles by the claim', 'roles_of_any_tenant')
       const expected = { expectedNonce: nonce, requireIdToken: true }
       const tokens = await oauth.processAuthorizationCodeResponse(issued, client, response, expected)
       await oauth.validateApplicationLevelSignature(issued, response, { ...http, [oauth.jwksCache]: keys })
@@ -195,5 +201,7 @@ export function oidc(options: OidcOptions & { id: string }): SignInProvider {
   }
 }
 
+/** Paths of Entra's issuers for any tenant, whose administrators write what they like into the claims of theirs. */
+const anyTenant = /^\/(common|organizations)\//i
 /** Whether an issuer is Entra's for any tenant, whose metadata have a place for the tenant (Microsoft, "OpenID Connect on the Microsoft identity platform"). */
 const isEntraOfTenants = ({ origin }: URL, found: string): boolean => found === `${origin}/{tenantid}/v2.0`
