@@ -184,6 +184,28 @@ it('keeps no part of a blob that is too large or aborted', needs(programs.versit
   expect(await server.uploads()).toEqual([])
 })
 
+it.each([
+  ['has begun it', 'POST uploads'],
+  ['has stored a part', 'PUT partNumber,uploadId'],
+])('threat 184: waits until S3 %s, before an upload is aborted', needs(programs.versitygw), async (_, what) => {
+  const bytes = randomBytes(11 * MiB)
+  const ends: string[] = []
+  const controller = new AbortController()
+  server.fault = async (__, ___, pass) => {
+    const asked = server.requests.at(-1)!
+    if (asked === what) {
+      controller.abort(new Error('given up'))
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    await pass()
+    ends.push(asked)
+  }
+  await expect(open().put('key', bytes, { ...options, signal: controller.signal })).rejects.toThrow('given up')
+  expect(ends.at(-1)).toBe('DELETE uploadId')
+  expect(ends).toHaveLength(server.requests.length)
+  expect(await server.uploads()).toEqual([])
+})
+
 it('names an object for each key', needs(programs.versitygw), async () => {
   const names = new Set<string>()
   server.fault = ({ url }, response) => {

@@ -51,9 +51,9 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
     }
   }
 
-  const begin = async (name: string, type: string, signal: AbortSignal): Promise<string> => {
+  const begin = async (name: string, type: string, stop: AbortSignal): Promise<string> => {
     const headers = { 'content-type': type }
-    const { text } = await call({ method: 'POST', name, query: { uploads: '' }, headers, signal })
+    const { text } = await call({ method: 'POST', name, query: { uploads: '' }, headers, stop })
     const uploadId = elementOf(text, 'UploadId')
     if (!uploadId) throw new StorageError('S3 began an upload without an id', 'none')
     return uploadId
@@ -102,14 +102,14 @@ export function s3Blobs(options: S3Options): Required<BlobStore> {
         const stored = await writeChunks(
           body,
           { chunkBytes: partBytes, maxBytes, parallel: PARALLEL, reuse: true, signal, memory },
-          async (chunk, i, isLast, signal) => {
+          async (chunk, i, isLast, stop) => {
             if (isLast && i === 0) {
-              await call({ method: 'PUT', name, headers: { 'content-type': type }, body: chunk, signal })
+              await call({ method: 'PUT', name, headers: { 'content-type': type }, body: chunk, stop })
               return
             }
-            upload ??= begin(name, type, signal)
+            upload ??= begin(name, type, stop)
             const query = { partNumber: String(i + 1), uploadId: await upload }
-            const { headers } = await call({ method: 'PUT', name, query, body: chunk, signal })
+            const { headers } = await call({ method: 'PUT', name, query, body: chunk, stop })
             etags[i] = headers.get('etag') ?? ''
           },
         )

@@ -30,6 +30,8 @@ export interface S3Request {
   headers?: Record<string, string>
   body?: Uint8Array
   signal?: AbortSignal | undefined
+  /** Once it is aborted, nothing is sent any more. What was sent is waited for: S3 may store it all the same, also after the upload was aborted. */
+  stop?: AbortSignal | undefined
 }
 
 /** Maximum number of attempts while the server fails. */
@@ -128,12 +130,12 @@ export function s3Client(options: S3Options) {
   /** Sends a request, and retries while the server fails. */
   const send = async <T>(request: S3Request, read: (response: Response) => Promise<T>): Promise<T> => {
     for (let tries = 1; ; tries++) {
+      request.stop?.throwIfAborted()
       try {
         return await sendOnce(request, read)
       } catch (error) {
         if (!StorageError.is(error) || error.outcome === 'none' || tries === TRIES) throw error
         await pause(BACK_OFF * 2 ** (tries - 1) * (0.5 + Math.random() / 2))
-        request.signal?.throwIfAborted()
       }
     }
   }
