@@ -200,3 +200,18 @@ it('has no effect without an SDK', async () => {
   const { chat } = await testGateway({ onRequest: opentelemetry() })
   expect((await chat()).status).toBe(200)
 })
+
+it('threat 185: metrics have no series of models that have answered nothing, and of 200 at most', async () => {
+  const { onRequest, metrics } = sdk()
+  const tell = (model: string, outcome: 'complete' | 'failed') => {
+    const log = { request_id: 'r', method: 'POST', route: '/v1/chat/completions', status: 200, duration_ms: 1, ip: '' }
+    onRequest({ ...log, task: 'chat', provider: 'openai', model, outcome })
+  }
+  tell('gpt-4o', 'complete')
+  for (let i = 0; i < 10; i++) tell(`made-up-${i}`, 'failed')
+  for (let i = 0; i < 250; i++) tell(`answers-${i}`, 'complete')
+  tell('gpt-4o', 'failed')
+  const series = (await metrics())['gen_ai.server.request.duration in s']!
+  const counts = new Map(series.map(({ attributes, count }) => [attributes['gen_ai.request.model'], count]))
+  expect([counts.size, counts.get('gpt-4o'), counts.get('_OTHER')]).toEqual([201, 2, 61])
+})

@@ -25,6 +25,9 @@ const outputs: Record<string, string> = { images: 'image', speech: 'speech' }
 /** The conventions' names for providers, where they differ from the provider id. */
 const providers: Record<string, string> = { google: 'gcp.gemini' }
 
+/** Models that metrics tell apart: an SDK keeps 2,000 series of each, and puts what comes later together. */
+const MODELS = 200
+
 const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 const DURATIONS = Array.from({ length: 14 }, (_, i) => 2 ** i / 100)
 const FIRST_TOKENS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
@@ -67,6 +70,9 @@ export function opentelemetry(options: OpenTelemetryOptions = {}): OnRequest {
     unit: 's',
     advice: { explicitBucketBoundaries: FIRST_TOKENS },
   })
+
+  /** Models that have answered. Other names are text of the caller, and are `_OTHER` in metrics, as the conventions say of methods. */
+  const models = new Set<string>()
 
   return (log: RequestLog) => {
     const { method, route, status, duration_ms, request_id } = log
@@ -112,9 +118,11 @@ export function opentelemetry(options: OpenTelemetryOptions = {}): OnRequest {
 
     // Without a provider there was no upstream call.
     if (task === undefined || provider === undefined) return
-    duration.record(duration_ms / 1000, genAi)
-    if (prompt_tokens !== undefined) tokens.record(prompt_tokens, { 'gen_ai.token.type': 'input', ...genAi })
-    if (completion_tokens !== undefined) tokens.record(completion_tokens, { 'gen_ai.token.type': 'output', ...genAi })
-    if (first_token_ms !== undefined && outcome === 'complete') firstToken.record(first_token_ms / 1000, genAi)
+    if (model !== undefined && outcome === 'complete' && models.size < MODELS) models.add(model)
+    const series = model === undefined || models.has(model) ? genAi : { ...genAi, 'gen_ai.request.model': '_OTHER' }
+    duration.record(duration_ms / 1000, series)
+    if (prompt_tokens !== undefined) tokens.record(prompt_tokens, { 'gen_ai.token.type': 'input', ...series })
+    if (completion_tokens !== undefined) tokens.record(completion_tokens, { 'gen_ai.token.type': 'output', ...series })
+    if (first_token_ms !== undefined && outcome === 'complete') firstToken.record(first_token_ms / 1000, series)
   }
 }
