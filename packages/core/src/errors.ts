@@ -3,7 +3,7 @@ import { MESSAGE_LENGTH } from './conventions.js'
 import type { Usage } from './schemas/chat.js'
 
 /** Whether an error carries this mark. Unlike `instanceof`, this also works for another copy of this package. */
-const isMarked = (error: unknown, mark: string): boolean =>
+export const isMarked = (error: unknown, mark: string): boolean =>
   (error as { turnpike?: unknown } | null | undefined)?.turnpike === mark
 
 /**

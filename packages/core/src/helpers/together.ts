@@ -1,6 +1,6 @@
 import { CALLS_AT_ONCE } from '../conventions.js'
 import type { UpstreamFailure } from '../errors.js'
-import { UpstreamError } from '../errors.js'
+import { isMarked, UpstreamError } from '../errors.js'
 import { extend } from './extend.js'
 import type { Usage } from '../schemas/chat.js'
 import type { Signal } from '../provider.js'
@@ -15,6 +15,25 @@ export function follow(signal: Signal): { controller: AbortController; dispose()
   return { controller, dispose: () => signal.removeEventListener('abort', abort) }
 }
 
+/** Several calls that were not ended by an upstream, but for example by their client, which left: that is the `cause`. */
+export class EndedCalls extends Error {
+  readonly turnpike = 'EndedCalls'
+  override readonly name = 'EndedCalls'
+
+  /** @param spent what those have used that had answered */
+  constructor(
+    cause: unknown,
+    readonly spent: Pick<UpstreamFailure, 'usage' | 'calls'>,
+  ) {
+    super('The calls were ended', { cause })
+  }
+
+  /** Whether `value` is one, including one of another copy of this package. */
+  static is(value: unknown): value is EndedCalls {
+    return isMarked(value, 'EndedCalls')
+  }
+}
+
 /**
  * The error of a request that needs several calls: it was accepted if one of them may have been, because a retry would pay for that twice
  * and has used what they used.
@@ -23,7 +42,6 @@ export function follow(signal: Signal): { controller: AbortController; dispose()
  */
 export function errorOfCalls(errors: unknown[], done: (Usage | undefined)[]): unknown {
   const [error] = errors
-  if (!UpstreamError.is(error)) return error
   const failures = errors.filter(UpstreamError.is).map(({ failure }) => failure)
   const aborted = errors.length - failures.length
   const reports = [...done, ...failures.map(({ usage }) => usage)].filter((usage) => usage !== undefined)
@@ -31,10 +49,11 @@ export function errorOfCalls(errors: unknown[], done: (Usage | undefined)[]): un
     done.filter((usage) => usage === undefined).length +
     failures.filter(({ usage, unreported }) => usage === undefined && unreported).length
   const open = aborted + failures.filter(({ usage, unreported, accepted }) => !usage && !unreported && accepted).length
+  const spent = { usage: sumUsage(reports), calls: { reported: reports.length, unreported, open } }
+  if (!UpstreamError.is(error)) return reports.length > 0 ? new EndedCalls(error, spent) : error
   const all: Partial<UpstreamFailure> = {
     accepted: done.length > 0 || aborted > 0 || failures.some(({ accepted }) => accepted),
-    usage: sumUsage(reports),
-    calls: { reported: reports.length, unreported, open },
+    ...spent,
     unreported: unreported > 0 || undefined,
   }
   return new UpstreamError(error.message, extend(error.failure, all))

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { familiesGateway, generated } from '../../../../test/support/families.js'
 import { chunk, streamed, testGateway } from '../../../../test/support/gateway.js'
 import { parseStream } from '../../../../test/support/sse.js'
 
@@ -37,6 +38,27 @@ describe('a client that disconnects', () => {
     expect(signals[0]!.aborted).toBe(true)
     expect(await records()).toMatchObject([{ outcome: 'client_abort' }])
   })
+})
+
+it('threat 166: a client that leaves several calls is charged for those that have answered, and for what was sent of the others', async () => {
+  let calls = 0
+  const usage = { promptTokenCount: 50_000, candidatesTokenCount: 60_000, totalTokenCount: 110_000 }
+  async function* silent(): AsyncGenerator<string> {
+    await new Promise(() => undefined)
+  }
+  const { chat, records, google } = await familiesGateway({
+    answers: {
+      google: () => (++calls < 4 ? generated({ text: 'Hi' }, usage) : { status: 200, headers: {}, body: silent() }),
+    },
+  })
+  const client = new AbortController()
+  const response = chat({ model: 'gemini-2.5-flash', n: 4 }, { signal: client.signal })
+  await expect.poll(() => calls).toBe(4)
+  await expect.poll(() => google.active).toBe(1)
+  client.abort()
+  await response.catch(() => undefined)
+  await expect.poll(records).toMatchObject([{ outcome: 'client_abort', completion_tokens: 180_000 }])
+  expect((await records())[0]!.prompt_tokens).toBeGreaterThan(150_000)
 })
 
 describe('a shutdown', () => {

@@ -1,5 +1,6 @@
 import type { Outcome, Units, UpstreamFailure, UsageRecord } from '@turnpike/core'
 import { toUsd, UpstreamError } from '@turnpike/core'
+import { EndedCalls } from '@turnpike/core/helpers'
 import { servedTier } from '../limits/service-tier.js'
 import type { AdmittedRequest } from '../upstream/upstream-request.js'
 import { elapsed } from '../upstream/upstream-request.js'
@@ -12,11 +13,14 @@ import { estimated, recordOf, sentOf, sumUnits } from './record.js'
 export type Cost = { cost: number; priced: boolean }
 
 /** The cause of a failure: where the gateway stopped the call, the reason for that and not the broken connection that followed. */
-export const reasonOf = ({ watch }: AdmittedRequest, error: unknown): unknown => watch.stop?.error ?? error
+export const reasonOf = ({ watch }: AdmittedRequest, error: unknown): unknown =>
+  watch.stop?.error ?? (EndedCalls.is(error) ? error.cause : error)
 
 /** The usage that a failed call reported, if any, or several calls. */
-const spentOf = (error: unknown): Pick<UpstreamFailure, 'usage' | 'calls'> =>
-  UpstreamError.is(error) ? error.failure : {}
+function spentOf(error: unknown): Pick<UpstreamFailure, 'usage' | 'calls'> {
+  if (EndedCalls.is(error)) return error.spent
+  return UpstreamError.is(error) ? error.failure : {}
+}
 
 /**
  * Whether a call that failed before its first event is charged: its upstream bills it, or may bill it though it reported nothing, because the

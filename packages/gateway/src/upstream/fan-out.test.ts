@@ -96,6 +96,17 @@ describe('n answers', () => {
     const reason = new Error('left')
     await expect(fanOut(2, () => Promise.reject(reason))).rejects.toBe(reason)
   })
+
+  it('threat 166: have the usage of those that were there when the signal was aborted', async () => {
+    const reason = new Error('left')
+    let calls = 0
+    const ask = async (): Promise<Completion> => {
+      if (++calls > 3) throw reason
+      return answer('a', 10)
+    }
+    const ended = { usage: { prompt_tokens: 30 }, calls: { reported: 3, unreported: 0, open: 1 } }
+    await expect(fanOut(4, ask)).rejects.toMatchObject({ name: 'EndedCalls', cause: reason, spent: ended })
+  })
 })
 
 describe('n streams', () => {

@@ -50,8 +50,6 @@ describe('errors', () => {
   ])('has a retry delay of %s', (retryDelay, seconds) => {
     const details = [
       { '@type': 'type.googleapis.com/google.rpc.QuotaFailure' },
-      // No text, and none can be made of it.
-      { '@type': { toString: 1 } },
       { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay },
     ]
     expect(errors(answer(429, 'RESOURCE_EXHAUSTED', details, { 'retry-after': '3' })).retryAfter).toBe(seconds)

@@ -16,8 +16,7 @@ function errorOf(body: unknown): Loose | undefined {
 
 /** The delay of a RetryInfo, such as `34.4s`, rounded up to whole seconds. */
 function delayOf(details: Loose[]): number | undefined {
-  const isRetryInfo = ({ '@type': type }: Loose): boolean => typeof type === 'string' && type.endsWith('RetryInfo')
-  const delay = details.find(isRetryInfo)?.['retryDelay']
+  const delay = details.find((detail) => String(detail['@type']).endsWith('RetryInfo'))?.['retryDelay']
   const seconds = typeof delay === 'string' && delay.endsWith('s') ? Number(delay.slice(0, -1)) : NaN
   return seconds >= 0 && seconds < Infinity ? Math.ceil(seconds) : undefined
 }

@@ -187,11 +187,6 @@ const told: [of: string, text: string, limit: number | undefined][] = [
 ]
 
 describe('a prompt over the context', () => {
-  it('is told by texts alone, whatever else the error has', () => {
-    expect(contextExceeded(400, 'A bad request', [{ toString: 1 }, 7, null])).toBeUndefined()
-    expect(contextExceeded(400, '', [{ toString: 1 }, 'context_length_exceeded'])).toEqual({ limit: undefined })
-  })
-
   it.each(told)('is known by the words of %s', (_, text, limit) =>
     expect(contextExceeded(400, text, [])).toEqual({ limit }),
   )

@@ -69,7 +69,7 @@ export function contextExceeded(
   names: unknown[],
 ): { limit: number | undefined } | undefined {
   if (others.includes(status)) return undefined
-  const read = [...names.filter((name) => typeof name === 'string'), text].join('\n').slice(0, READ)
+  const read = [...names, text].join('\n').slice(0, READ)
   const told = wordings.map((wording) => wording.exec(read)).find((match) => match !== null)
   if (!told) return undefined
   const limit = Number(told?.groups?.['limit']?.replaceAll(',', ''))

@@ -110,7 +110,8 @@ export function asCallersKnow(
 }
 
 /**
- * The error for an error status, either of the response itself or in its body. A prompt that is too long has OpenAI's code, whatever the family.
+ * The error for an error status, either of the response itself or in its body. A prompt that is too long has OpenAI's code, whatever the family. What
+ * cannot be read is told by its status alone.
  * @example throw statusError('mine', adapter.errors, { status: 429, body: text }, false)
  */
 export function statusError(
@@ -120,17 +121,20 @@ export function statusError(
   accepted: boolean,
 ): UpstreamError {
   const { status } = answer
-  const { message, ...meaning } = errors({ header: () => undefined, ...answer })
-  const error = errorObject(answer.body)
-  const text = message ?? ''
-  const exceeded = contextExceeded(status, text, [error['code'], error['type'], error['reason']])
-  return new UpstreamError(message ?? `The upstream answered with status ${status}`, {
-    provider,
-    kind: 'status',
-    status,
-    accepted,
-    ...meaning,
-    ...(meaning.caller && { refused: refusedBy(status, text, answer.body) }),
-    ...(exceeded && { refused: 'length', caller: true, code: 'context_length_exceeded', context: exceeded.limit }),
-  })
+  const failure = { provider, kind: 'status', status, accepted } as const
+  const ofStatus = `The upstream answered with status ${status}`
+  try {
+    const { message, ...meaning } = errors({ header: () => undefined, ...answer })
+    const error = errorObject(answer.body)
+    const text = message ?? ''
+    const exceeded = contextExceeded(status, text, [error['code'], error['type'], error['reason']])
+    return new UpstreamError(message ?? ofStatus, {
+      ...failure,
+      ...meaning,
+      ...(meaning.caller && { refused: refusedBy(status, text, answer.body) }),
+      ...(exceeded && { refused: 'length', caller: true, code: 'context_length_exceeded', context: exceeded.limit }),
+    })
+  } catch (cause) {
+    return new UpstreamError(ofStatus, { ...failure, cause })
+  }
 }
