@@ -82,6 +82,22 @@ export function endUserBudget(endUser: EndUser, { end_users }: GatewayKey): Budg
   return budget && { of: 'end_user', id: endUserId(endUser), budget }
 }
 
+/**
+ * Removes the counters of an end user's budgets: all, or those of periods that are over. What requests still hold is left for the next time.
+ * @param id see {@link endUserId}
+ */
+async function sweep(kv: KV, id: string, keep?: Key): Promise<void> {
+  for await (const { key, version, value } of entriesOf<Fields>(kv, budgetKeys('end_user', id)))
+    if (key.at(-1) !== keep?.at(-1) && budgetUse(value).held === 0)
+      await kv.commit({ check: [{ key, version }], del: [key] })
+}
+
+/** Removes all that is counted of an end user. @param id see {@link endUserId} */
+export async function removeEndUserCounts(kv: KV, id: string): Promise<void> {
+  await kv.commit({ del: [totalKey('end_user', id)] })
+  await sweep(kv, id)
+}
+
 /** End users over a `KV`, with a short in-process cache. */
 export function endUsers(kv: KV, now: () => number): EndUsers {
   const cache = revocableCache<EndUser>(now)
@@ -116,13 +132,6 @@ export function endUsers(kv: KV, now: () => number): EndUsers {
     }
   }
 
-  /** Removes the counters of budgets: all, or those of periods that are over. What requests still hold is left for the next time. */
-  const sweep = async (id: string, keep?: Key): Promise<void> => {
-    for await (const { key, version, value } of entriesOf<Fields>(kv, budgetKeys('end_user', id)))
-      if (key.at(-1) !== keep?.at(-1) && budgetUse(value).held === 0)
-        await kv.commit({ check: [{ key, version }], del: [key] })
-  }
-
   return {
     find(key, id) {
       const name = `${firstIdOf(key)} ${id}`
@@ -133,7 +142,7 @@ export function endUsers(kv: KV, now: () => number): EndUsers {
             const entry = await kv.get<EndUser>(keyOf(key, id))
             const limit = entry && endUserBudget(entry.value, key)
             // A day's counter of each end user would fill the store in time.
-            if (limit?.budget.per) await sweep(name, limitKey(limit, now()))
+            if (limit?.budget.per) await sweep(kv, name, limitKey(limit, now()))
             return entry && entry.value
           })
           .then((endUser) => endUser ?? make(key, id))
@@ -185,7 +194,7 @@ export function endUsers(kv: KV, now: () => number): EndUsers {
         })
         if (!removed) continue
         evict(key, id)
-        await sweep(endUserId(entry.value))
+        await sweep(kv, endUserId(entry.value))
         return true
       }
     },

@@ -6,7 +6,7 @@ import { nextTurn } from '../helpers/microtask.js'
 import type { Act, AuditEntry } from './audit.js'
 import { audit } from './audit.js'
 import { counting, growth, ownedKey } from './counts.js'
-import { firstIdOf } from './end-users.js'
+import { endUserId, firstIdOf, removeEndUserCounts } from './end-users.js'
 import type { GatewayKey, GatewayKeys } from './gateway-keys.js'
 import { emailKeys, erasedKey, isErased, userEntry } from './users.js'
 
@@ -121,13 +121,19 @@ function bare(whole: UsageRecord): UsageRecord {
   }
 }
 
-/** Removes from the usage records of a user what is not a figure, an id or a model. Their sums stay as they are. */
+/**
+ * Removes from the usage records of a user what is not a figure, an id or a model, and what was counted for end users by requests that were running
+ * when their key was removed. Other sums stay as they are.
+ */
 export async function eraseUsageTexts(kv: KV, userId: string): Promise<void> {
-  for await (const { key } of entriesOf(kv, ['usage', userId]))
+  for await (const { key, value } of entriesOf<UsageRecord[]>(kv, ['usage', userId])) {
+    for (const { end_user: endUser } of value)
+      if (endUser) await removeEndUserCounts(kv, endUserId({ key_id: endUser.key, id: endUser.id }))
     await update<UsageRecord[]>(kv, key, (records) => {
       const changed = records?.map(bare)
       return JSON.stringify(changed) === JSON.stringify(records) ? undefined : changed
     })
+  }
 }
 
 /** Removes from the audit log the details of what was done to a user, and where the user signed in. The ids stay. */

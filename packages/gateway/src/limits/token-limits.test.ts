@@ -113,6 +113,20 @@ describe('tokens per minute', () => {
     expect((await ask({ max_tokens: 99 })).status).toBe(200)
   })
 
+  it('threat 75: are not given back where a client leaves a whole answer, whose tokens are not known', async () => {
+    async function* silent(): AsyncGenerator<string> {
+      await new Promise(() => undefined)
+    }
+    const at = await limited(100, { upstream: () => ({ status: 200, headers: {}, body: silent() }) })
+    const client = new AbortController()
+    const left = at.chat({ max_tokens: 79 }, { ...at.init, signal: client.signal })
+    await expect.poll(() => at.upstream.requests.length).toBe(1)
+    client.abort()
+    await left.catch(() => undefined)
+    expect(await at.records()).toMatchObject([{ outcome: 'client_abort' }])
+    expect((await at.ask({ max_tokens: 40 })).status).toBe(429)
+  })
+
   it('of a window that has ended are not given back to the next', async () => {
     const end = held()
     const { ask, clock } = await limited(100, { upstream: () => streamed(chunk('Hi'), end.promise) })

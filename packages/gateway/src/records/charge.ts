@@ -74,13 +74,15 @@ export async function charged(upstream: AdmittedRequest, used: Used): Promise<Up
 
 /** Writes the usage record. */
 export function record(upstream: AdmittedRequest, used: Used, outcome: Outcome): Promise<Cost> {
-  const { options, call, hold, attempts, first_token_ms, before } = upstream
+  const { options, call, hold, attempts, first_token_ms, before, watch } = upstream
   const made = usageRecord(upstream, used, outcome)
   const { prompt_tokens, completion_tokens } = made
   const nano = sumOf(before.cost_nano_usd, made.cost_nano_usd)
   call.log({ outcome, attempts, prompt_tokens, completion_tokens, cost_usd: toUsd(nano ?? 0) })
   if (nano === null) call.log({ unpriced: true })
-  upstream.settle?.(made.tokens + before.tokens)
+  // What a provider counts of an answer of which its client saw nothing is not known: then nothing is given back.
+  const isUnknown = watch.disconnected && used.accuracy === 'estimated' && first_token_ms === null
+  if (!isUnknown) upstream.settle?.(made.tokens + before.tokens)
   if (first_token_ms !== null) call.log({ first_token_ms })
   return options.ledger.append(made, hold).then(() => ({ cost: toUsd(nano ?? 0), priced: nano !== null }))
 }
