@@ -152,7 +152,9 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
       if (!failure && breaker.restsUntil !== undefined) tally.recovered++
       const late = failure && (failure.kind === 'timeout' || [403, 404, 504, 524].includes(failure.status!))
       // For how long the last answer to somebody else speaks for the provider.
-      const doubtful = late ? 30_000 : failure?.status === 500 ? 5_000 : 0
+      // A 500, or a connection that breaks once the request was sent.
+      const ofInput = failure?.status === 500 || (failure?.kind === 'unavailable' && failure.accepted)
+      const doubtful = late ? 30_000 : ofInput ? 5_000 : 0
       if (!failure || failure.caller) Object.assign(breaker, { inARow: 0, restsUntil: undefined, answeredAt: now })
       else if (failure.status === 429) breaker.limitedUntil = now + (failure.retryAfter ?? 30) * 1_000
       else if (now - breaker.answeredAt >= doubtful && ++breaker.inARow >= 5) {

@@ -305,11 +305,13 @@ it('threat 79: a key is not told by a text that is cut within it', async () => {
 })
 
 describe('secrets', () => {
-  it('are hidden as they are written within JSON and URLs, and the longest first', () => {
+  it('are hidden as they are written within JSON, URLs and HTML, and the longest first', () => {
     const secrets = new Secrets()
     secrets.keep('hunter2-internal', 'hunter2-internal-42', QUOTED)
     const written = [QUOTED, JSON.stringify({ key: QUOTED }), encodeURIComponent(QUOTED), 'hunter2-internal-42'].join()
     expect(secrets.hide(written)).toBe('[redacted],{"key":"[redacted]"},[redacted],[redacted]')
+    secrets.keep(`a&b<c>"d'`)
+    expect(secrets.hide('a&amp;b&lt;c&gt;&quot;d&#39;')).toBe('[redacted]')
   })
 
   it('that are too short to be any are words', () => {

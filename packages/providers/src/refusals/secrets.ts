@@ -37,11 +37,11 @@ export class Secrets {
     for (const oldest of this.#expiring) if (this.#expiring.size > REMEMBERED) this.#expiring.delete(oldest)
   }
 
-  /** A text without the secrets, also as JSON and URLs write them. */
+  /** A text without the secrets, also as JSON, URLs and HTML write them. */
   hide(text: string): string {
     return [...this.#lasting, ...this.#expiring]
       .filter(({ length }) => length >= LENGTH)
-      .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
+      .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), inHtml(secret)])
       .toSorted((a, b) => b.length - a.length) // One may be the beginning of another.
       .reduce((left, secret) => left.replaceAll(secret, '[redacted]'), text)
   }
@@ -69,6 +69,9 @@ export class Secrets {
       : new UpstreamError(this.hide(message), extend(failure, safe))
   }
 }
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const inHtml = (text: string): string => text.replace(/[&<>"']/g, (one) => entities[one]!)
 
 /** A provider whose upstream cannot tell `secrets`, neither by errors nor by its list of models. */
 export function withoutSecrets(provider: ChatProvider, secrets: Secrets): ChatProvider {

@@ -108,16 +108,20 @@ describe('the circuit breaker', () => {
     { status: 403, credential: true },
     { status: 404 },
     { status: 500 },
-  ])('counts %o only where nobody was answered for restMs, and a 500 for five seconds', (fields) => {
-    const { clock, health, call } = setup()
-    call()
-    clock.now += fields.status === 500 ? 4_999 : 9_999
-    for (let i = 0; i < 3; i++) call(failure(fields))
-    expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 0 })
-    clock.now += 1
-    for (let i = 0; i < 3; i++) call(failure(fields))
-    expect(health.describe(provider)).toMatchObject({ status: 'unhealthy' })
-  })
+    { kind: 'unavailable', status: undefined, accepted: true },
+  ])(
+    'counts %o only where nobody was answered for restMs, and a 500 or a connection that breaks for five seconds',
+    (fields) => {
+      const { clock, health, call } = setup()
+      call()
+      clock.now += fields.status === 500 || fields.kind === 'unavailable' ? 4_999 : 9_999
+      for (let i = 0; i < 3; i++) call(failure(fields))
+      expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 0 })
+      clock.now += 1
+      for (let i = 0; i < 3; i++) call(failure(fields))
+      expect(health.describe(provider)).toMatchObject({ status: 'unhealthy' })
+    },
+  )
 
   it.each([
     ['a 403 with the id of the model', 'm-7b is not for you', { status: 403 }],
@@ -247,6 +251,7 @@ describe('a rate limit', () => {
     [10_000, undefined],
     [7_000, 7],
     [0, 0],
+    [300_000, 86_400],
   ])('lets the model rest for %i ms with a Retry-After of %s seconds', (ms, retryAfter) => {
     const { clock, health, call } = setup()
     const until = clock.now + ms

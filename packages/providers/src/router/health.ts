@@ -65,14 +65,18 @@ const isLarge = ({ message, failure: { status } }: UpstreamError): boolean =>
  */
 const BURST_MS = 5_000
 
+/** Milliseconds that a model rests at most for a Retry-After, which may be that of one of an upstream's users, and then is tried again. */
+const LONGEST_REST_MS = 300_000
+
 /**
  * For how many milliseconds after an answer a failure says nothing about the provider, because callers can bring it about: by answers that take
  * too long, models whose names lead to no answer of the vendor's, what is not for the account (403), and a 500 for input that a server cannot
- * read, as of llama.cpp and Ollama.
+ * read, as of llama.cpp and Ollama, or a connection that breaks instead once it was sent, as where it is too large.
  */
 function doubtfulMs(failure: UpstreamFailure, restMs: number): number {
   if (isTimeout(failure) || failure.status === 403 || failure.status === 404) return restMs
-  return failure.status === 500 ? Math.min(BURST_MS, restMs) : 0
+  const isOfInput = failure.status === 500 || (failure.kind === 'unavailable' && failure.accepted)
+  return isOfInput ? Math.min(BURST_MS, restMs) : 0
 }
 
 /**
@@ -149,7 +153,10 @@ export class Health {
     if (isOfModel || retryAfter !== undefined)
       this.#limit(
         target,
-        Math.min(retryAfter === undefined ? this.#restMs : retryAfter * 1000, isLarge(error) ? BURST_MS : Infinity),
+        Math.min(
+          retryAfter === undefined ? this.#restMs : retryAfter * 1000,
+          isLarge(error) ? BURST_MS : LONGEST_REST_MS,
+        ),
       )
     if (isOfModel || this.#now() - state.answered < doubtfulMs(error.failure, this.#restMs)) return
     this.#fail(state, kind)
