@@ -39,6 +39,25 @@ worldSuite('passwords', (world) => {
     expect(await log(admin, ada.id)).toMatchObject([{ actor: ada.id }])
   })
 
+  it('threat 186: end what was made of a cookie, where they are changed by it', async () => {
+    const ada = await world().signedIn('user', true)
+    const session = async (cookie: string) =>
+      (await world().ask<{ access_token: string }>('GET', '/api/auth/session', { headers: { cookie } })).body
+    const stolen = (await session(ada.cookie!)).access_token
+    const body = { current: PASSWORD, password: NEW }
+    const headers = { cookie: ada.cookie!, 'sec-fetch-site': 'same-origin' }
+    const changed = await world().ask('PUT', '/api/account/password', { body, headers })
+    expect(changed.status).toBe(204)
+    const cookie = changed.headers.getSetCookie()[0]!.split(';')[0]!
+    const statusOf = async (as: string): Promise<number> => (await world().ask('GET', '/api/account', { as })).status
+    expect([await statusOf(stolen), await statusOf(ada.access)]).toEqual([401, 401])
+    const mine = (await session(cookie)).access_token
+    expect(await statusOf(mine)).toBe(200)
+    // An old refresh token is one that was used twice: nobody goes on by it.
+    const refresh = () => world().ask('PUT', '/api/auth', { body: { refresh_token: ada.refresh } })
+    expect([(await refresh()).status, await statusOf(mine)]).toEqual([401, 401])
+  })
+
   it('are refused where they are too short or too long, or the current one is wrong', async () => {
     const ada = await world().signedIn()
     for (const password of ['short', 'x'.repeat(257)])

@@ -14,6 +14,8 @@ export interface Claims {
   sid: string
   /** The counter of the refresh token that it was issued with; absent where it was issued without one. */
   rtc?: number
+  /** The generation of tokens of the sign-in; absent = the first. */
+  gen?: number
   /** When it expires, in seconds. */
   exp: number
 }
@@ -81,10 +83,11 @@ export function accessTokens(keys: SigningKeys, { issuer, audience, seconds, now
             currentDate: new Date(now() - waited),
           },
         )
-        const { sub, sid, rtc, iat, exp } = payload
+        const { sub, sid, rtc, gen, iat, exp } = payload
         if (typeof sub !== 'string' || typeof sid !== 'string') return null
         if (iat! > now() / 1_000 + CLOCK_S) return null
-        return { sub, sid, exp: exp!, ...(typeof rtc === 'number' && { rtc }) }
+        const counters = { ...(typeof rtc === 'number' && { rtc }), ...(typeof gen === 'number' && { gen }) }
+        return { sub, sid, exp: exp!, ...counters }
       } catch (error) {
         // A store that fails is no invalid token.
         if ((error as { turnpike?: unknown }).turnpike !== undefined) throw error

@@ -102,7 +102,13 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
 
   /** @param rtc the counter of the refresh token that is issued with it */
   const newToken = (signIn: SignIn, user: User, rtc?: number): Promise<AccessToken> =>
-    tokens.sign({ sub: user.id, sid: signIn.id, role: user.role, ...(rtc !== undefined && { rtc }) })
+    tokens.sign({
+      sub: user.id,
+      sid: signIn.id,
+      role: user.role,
+      ...(rtc !== undefined && { rtc }),
+      ...(signIn.generation !== undefined && { gen: signIn.generation }),
+    })
 
   const sessionOf = async (signIn: SignIn, user: User): Promise<AuthSession> => ({
     ...accessView(await newToken(signIn, user, signIn.counter), user, accessTokenS),
@@ -112,7 +118,8 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
   const lookUpToken = async (token: string, waited: number): Promise<Known | null> => {
     const claims = await tokens.verify(token, waited)
     const found = claims && (await store.find(claims.sid))
-    if (!found || found.value.user_id !== claims.sub || !(await userOf(found.value))) return null
+    if (!found || found.value.user_id !== claims.sub || found.value.generation !== claims.gen) return null
+    if (!(await userOf(found.value))) return null
     if (claims.rtc !== undefined) await store.arrived(found, claims.rtc)
     return { who: { userId: claims.sub, via: 'bearer', signInId: claims.sid }, until: claims.exp * 1_000 }
   }
@@ -140,6 +147,12 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     }
     if (!known || known.until <= now() - waited) throw unauthenticated()
     return known.who
+  }
+
+  const renewCookie = async (who: Identified, endsTokens = false): Promise<string[]> => {
+    const value = who.signInId === undefined ? null : await store.renewCookie(who.signInId, endsTokens)
+    cache.revoke((known) => known.who.signInId === who.signInId)
+    return value === null ? [] : [session.set(value)]
   }
 
   const listed = listedSignIns({
@@ -195,11 +208,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       return { session: accessView(await newToken(signIn, user), user, accessTokenS), cookies }
     },
 
-    async renewCookie(who) {
-      const value = who.signInId === undefined ? null : await store.renewCookie(who.signInId)
-      cache.revoke((known) => known.who.signInId === who.signInId)
-      return value === null ? [] : [session.set(value)]
-    },
+    renewCookie: (who) => renewCookie(who),
 
     async passwordEntry(userId, password, of = {}, head) {
       const attempt = head && (await attempts.of(emailId(of.email ?? ''), head))
@@ -212,7 +221,9 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       if (!user?.email) throw unauthenticated()
       await checks.change({ ...user, email: user.email }, { current, password }, head)
       await listed.end((await store.ofUser(user.id)).filter(({ id }) => id !== signIn.id))
-      return [...(await sessions.renewCookie(who)), await attempts.succeeded(emailId(user.email), head)]
+      // Who changes it by the cookie uses no tokens of this sign-in: what is left of them, somebody else may have.
+      const cookies = await renewCookie(who, who.via === 'cookie')
+      return [...cookies, await attempts.succeeded(emailId(user.email), head)]
     },
 
     async setPassword(userId, password, act = {}) {

@@ -21,6 +21,8 @@ export type SignIn = {
   created_at: number
   /** SHA-256 of the value of its session cookie; absent = it has none. */
   cookie?: string
+  /** How many times its tokens were ended, and it was not; absent = never. */
+  generation?: number
   /** Where it was used last, as far as that prolonged it. Absent as in {@link Origin}. */
   last_address?: string
 } & Origin &
@@ -222,15 +224,21 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
       return kv.commit({ check: [{ key: signInKey(signIn.id), version: entry.version }], set: storing(next) })
     },
 
-    /** Gives a sign-in that has a cookie another one. @returns the new value; null if it has none */
-    async renewCookie(id: string): Promise<string | null> {
+    /**
+     * Gives a sign-in that has a cookie another one.
+     * @param endsTokens whether its access tokens are not good any more; its refresh token is then an older one
+     * @returns the new value; null if it has none
+     */
+    async renewCookie(id: string, endsTokens = false): Promise<string | null> {
       for (;;) {
         const entry = await find(id)
         if (entry?.value.cookie === undefined) return null
         const { value, hash } = await newCookie()
+        const { generation = 0, counter } = entry.value
+        const ended = { generation: generation + 1, counter: counter + 1, refreshed_at: 0, arrived: true }
         const renewed = await kv.commit({
           check: [{ key: signInKey(id), version: entry.version }],
-          set: storing({ ...entry.value, cookie: hash }),
+          set: storing({ ...entry.value, ...(endsTokens && ended), cookie: hash }),
           del: [cookieKey(entry.value.cookie)],
         })
         if (renewed) return value
