@@ -5,11 +5,16 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { undiciTransport } from './undici.js'
 
 /** Answers each request with these bytes, and ends the connection when its reader has not read for a while. */
-async function serve(head: string, body: string, end: (socket: Socket) => void = (socket) => socket.end()) {
+async function serve(
+  head: string,
+  body: string,
+  end: (socket: Socket) => void = (socket) => socket.end(),
+  before = '',
+) {
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () => {
-      socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n${body}`)
+      socket.write(`${before}HTTP/1.1 200 OK\r\n${head}\r\n${body}`)
       setTimeout(() => end(socket), 50)
     })
   })
@@ -66,4 +71,14 @@ describe('threat 172: a connection that ends while its answer waits for a reader
     const pieces = await serve(head, 'a'.repeat(size), (socket) => socket.resetAndDestroy())
     expect(await read(pieces)).toEqual([expect.any(Number), expect.any(String)])
   })
+})
+
+it.each([
+  ['103 Early Hints', 20],
+  ['102 Processing', 20],
+])('threat 187: an upstream sends %s, %i times at most', async (status, most) => {
+  const early = (count: number) => `HTTP/1.1 ${status}\r\nlink: </a>\r\n\r\n`.repeat(count)
+  const answer = (count: number) => serve('content-length: 2\r\n', 'ok', undefined, early(count))
+  expect(await read(await answer(most))).toEqual([2])
+  await expect(answer(most + 1)).rejects.toThrow('heads without an answer')
 })

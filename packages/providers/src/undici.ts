@@ -20,6 +20,8 @@ export interface UndiciOptions {
 
 /** Most entries of the cache of parsed URLs. */
 const MAX_ADDRESSES = 1_000
+/** Heads that may come before that of the answer, such as 103 Early Hints: some send one or two, and endless ones would be parsed all the time. */
+const MAX_EARLY_HEADS = 20
 
 /**
  * Handles the events of one request and buffers the response body. Chunks of the same socket read are merged into one. It is a class so
@@ -30,6 +32,7 @@ class Call implements Dispatcher.DispatchHandler {
   #size = 0
   #paused = false
   #ended = false
+  #earlyHeads = 0
   /** Whether `#deliver` is scheduled. */
   #scheduled = false
   #failure: { error: unknown } | undefined
@@ -60,12 +63,16 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    _: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     head: Record<string, string | string[] | undefined>,
   ): void {
     // Not the response yet, such as 103 Early Hints (RFC 9110, section 15.2).
-    if (status < 200) return
+    if (status < 200) {
+      if (++this.#earlyHeads > MAX_EARLY_HEADS)
+        controller.abort(new Error('The upstream sends heads without an answer'))
+      return
+    }
     const header = (name: string): string | undefined => {
       const value = head[name]
       return typeof value === 'object' ? value.join(', ') : value

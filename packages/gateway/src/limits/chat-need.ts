@@ -56,7 +56,7 @@ const sends = (request: ChatRequest, target: Target, field: string): boolean =>
 const asks = ({ modalities, audio }: ChatRequest, what: 'audio' | 'image'): boolean =>
   (what === 'audio' && audio !== undefined) ||
   (Array.isArray(modalities) && // As Gemini is sent it: some letters have a capital that is another one's, too.
-    modalities.some((word) => String(word).toUpperCase() === what.toUpperCase()))
+    modalities.some((word) => typeof word === 'string' && word.toUpperCase() === what.toUpperCase()))
 
 /** Models that search the web for every answer, at a price per call: OpenAI's, Perplexity's, Groq's, and all of OpenRouter with the suffix. */
 const searches = /-search-(?:preview|api)|(?:^|\/)(?:sonar|compound)\b|:online$/

@@ -62,8 +62,8 @@ export const hasCounts = (value: object | null | undefined): boolean =>
 
 /** The service tier by the Gemini API (`serviceTier`) or Vertex AI (`trafficType`), in OpenAI's words; undefined if none is told. */
 function tierOf({ serviceTier, trafficType }: Record<string, unknown>): string | undefined {
-  const told = String(serviceTier ?? /^ON_DEMAND_(.+)/.exec(String(trafficType))?.[1] ?? '')
-  return /^[a-z]+$/i.test(told) ? told.toLowerCase() : undefined
+  const told = serviceTier ?? (typeof trafficType === 'string' ? /^ON_DEMAND_(.+)/.exec(trafficType)?.[1] : undefined)
+  return typeof told === 'string' && /^[a-z]+$/i.test(told) ? told.toLowerCase() : undefined
 }
 
 /** Converts usage to OpenAI's form; undefined if there are no counts. Thoughts are completion tokens, which some models already include in `candidatesTokenCount`. */

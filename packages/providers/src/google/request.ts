@@ -162,7 +162,8 @@ function toGenerationConfig(request: ChatCompletionRequest, traits: Traits, note
   const { max_tokens, max_completion_tokens, modalities, logprobs, top_logprobs } = request
   if (max_completion_tokens !== undefined && max_tokens !== undefined) note('max_tokens', 'dropped')
   if (top_logprobs !== undefined && logprobs !== true) note('top_logprobs', 'dropped')
-  if (modalities !== undefined && !Array.isArray(modalities)) throw invalid('modalities must be a list')
+  const isListOfTexts = Array.isArray(modalities) && modalities.every((word) => typeof word === 'string')
+  if (modalities !== undefined && !isListOfTexts) throw invalid('modalities must be a list of texts')
   const penalty = (field: string): unknown => {
     // 0 is the default.
     if (traits.penalties || !request[field]) return request[field] || undefined
@@ -185,7 +186,7 @@ function toGenerationConfig(request: ChatCompletionRequest, traits: Traits, note
     presencePenalty: penalty('presence_penalty'),
     responseLogprobs: logprobs === true ? true : undefined,
     logprobs: (logprobs === true && top_logprobs) || undefined,
-    responseModalities: modalities?.map((word) => String(word).toUpperCase()),
+    responseModalities: modalities?.map((word) => word.toUpperCase()),
     thinkingConfig: toThinking(request, traits, note),
   }
 }

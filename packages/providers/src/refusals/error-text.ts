@@ -149,10 +149,10 @@ export function errorParts(answer: unknown): { texts: string[]; faults: Fault[] 
         const { type = code, keys = [''] } = value
         const loc = item.loc.slice(0, FAULTS)
         if (Array.isArray(keys))
-          for (const key of keys.slice(0, FAULTS)) add({ code: String(type), path: pathOf([...loc, key]), json })
+          for (const key of keys.slice(0, FAULTS)) add({ code: wordOf(type), path: pathOf([...loc, key]), json })
         if (item.text !== undefined) return void texts.push(item.text)
       }
-      if (typeof param === 'string' && param !== '') add({ code: String(code), path: param, json })
+      if (typeof param === 'string' && param !== '') add({ code: wordOf(code), path: param, json })
       for (const field of fields) visit(value[field], depth - 1, json)
       if (!Array.isArray(value['errors'])) texts.push(...listed(value['errors'], depth))
       if (isObject(metadata)) visit(metadata['raw'], depth - 1, json)
@@ -161,6 +161,9 @@ export function errorParts(answer: unknown): { texts: string[]; faults: Fault[] 
   visit(answer, DEPTH, typeof answer === 'string' ? answer : '')
   return { texts, faults }
 }
+
+/** A code as a text; '' for one that is none. */
+const wordOf = (code: unknown): string => (typeof code === 'string' || typeof code === 'number' ? String(code) : '')
 
 /** The object that holds the code of an error: `{error: {…}}`, a list of such, or the body itself. */
 export function errorObject(body: unknown): Record<string, unknown> {

@@ -107,7 +107,7 @@ export function modelRefusal(model: string, body: Json): Refusal | undefined {
     if (!taken) return refuse('Unrecognized request argument supplied: reasoning_effort')
     if (!taken.includes(given as string))
       return refuse(
-        `Unsupported value: 'reasoning_effort' does not support '${String(given)}' with this model. Supported values are: ${listed(taken)}.`,
+        `Unsupported value: 'reasoning_effort' does not support '${typeof given === 'string' ? given : JSON.stringify(given)}' with this model. Supported values are: ${listed(taken)}.`,
         'reasoning_effort',
         'unsupported_value',
       )
