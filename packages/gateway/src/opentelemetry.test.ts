@@ -108,6 +108,12 @@ describe('a span', () => {
     )
   })
 
+  it('is no child of the span of somebody who is not known', async () => {
+    const { send, spans } = await setUp()
+    await send('GET', '/v1/models', undefined, { headers: { traceparent: remote, authorization: 'Bearer gw-unknown' } })
+    expect(spans()[0]!.parentSpanContext).toBeUndefined()
+  })
+
   it('is a child of the active span of the host', async () => {
     const { send, spans, tracer } = await setUp()
     const host = tracer.startSpan('host')

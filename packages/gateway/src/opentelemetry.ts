@@ -32,7 +32,7 @@ const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 const DURATIONS = Array.from({ length: 14 }, (_, i) => 2 ** i / 100)
 const FIRST_TOKENS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-/** The parent context of a request's span: the active one, or the caller's. */
+/** The parent context of a request's span: the active one, or that of a caller who is known, as it decides what is recorded. */
 function parentOf(traceparent: unknown): Context {
   const active = context.active()
   if (trace.getSpan(active) || typeof traceparent !== 'string') return active
@@ -111,7 +111,7 @@ export function opentelemetry(options: OpenTelemetryOptions = {}): OnRequest {
           'turnpike.cost_usd': fields.cost_usd,
         }),
       },
-      parentOf(log['traceparent']),
+      parentOf(fields.user_id === undefined ? undefined : log['traceparent']),
     )
     if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
     span.end(end)

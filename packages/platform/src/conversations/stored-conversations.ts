@@ -5,7 +5,7 @@ import { repeated, uuidv7 } from '@turnpike/core/helpers'
 import { counting, growth, ownedKey, pageBelow } from '@turnpike/core/internal'
 import type * as v from 'valibot'
 import { RUNNING_REPLIES } from '../conventions.js'
-import { tooManyReplies } from '../errors.js'
+import { forbidden, tooManyReplies } from '../errors.js'
 import type { Page, Paging } from '../pages.js'
 import { newestFirst } from '../pages.js'
 import type { Needed, StoredProject } from '../projects/project-access.js'
@@ -182,6 +182,8 @@ export async function addMessages(
     const { key, value, version } = conversation
     if (reply && (own?.value['replies'] ?? 0) >= RUNNING_REPLIES) throw tooManyReplies()
     const { user_id: owner } = project.value
+    if (owner !== userId && messages.some(({ role, state }) => role !== 'user' && state === undefined))
+      throw forbidden('Only the owner of a project adds messages of the system or the assistant')
     const by = { user_id: userId, ...(owner !== userId && { owner_id: owner }) }
     const running = { ...by, conversation: value, until } satisfies RunningReply
     const hasFirstFile = !value.has_files && messages.some(({ attachments }) => attachments !== undefined)
