@@ -6,7 +6,7 @@ import { wrong as undescribed } from '../support/contract-checks.js'
 import { OWNER, testGateway } from '../support/gateway.js'
 
 /** Of which neither a text nor a number can be made: whoever tries fails. */
-const odd = { toString: 1, valueOf: 1, toJSON: 1, then: 1, length: 1 }
+const odd = { toString: 1, valueOf: 1, toJSON: 1, length: 1 }
 const png = 'data:image/png;base64,iVBORw0KGgo='
 
 /** Fields that some family reads, each with all that may be in it. */

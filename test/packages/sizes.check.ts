@@ -56,22 +56,22 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 30_000, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 32_200, () => bundle('google', 'providers/google')],
+  ['providers', 'import anthropic', 30_200, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 32_400, () => bundle('google', 'providers/google')],
   ['providers', 'import openai', 31_200, () => bundle('openai', 'providers/openai')],
   ['providers', 'import azure', 31_700, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
-  ['providers', 'import bedrock', 38_800, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import bedrock', 39_000, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
   ['providers', 'import vertex', 43_900, () => bundle('vertex', 'providers/vertex')],
   ['providers', 'import preset', 31_800, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 15_800, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
-  ['gateway', 'import createGateway', 75_400, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 75_600, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
-    111_500,
+    111_700,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   // Without oauth4webapi, 8.4 kB, which is a peer.
@@ -87,12 +87,12 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['agent', 'tarball', 33_000, () => tarball('agent')],
   ['client', 'tarball', 44_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
-  ['core', 'tarball', 232_000, () => tarball('core')],
+  ['core', 'tarball', 233_000, () => tarball('core')],
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 231_000, () => tarball('gateway')],
-  ['http', 'tarball', 109_500, () => tarball('http')],
-  ['platform', 'tarball', 401_000, () => tarball('platform')],
-  ['providers', 'tarball', 517_000, () => tarball('providers')],
+  ['gateway', 'tarball', 232_000, () => tarball('gateway')],
+  ['http', 'tarball', 110_000, () => tarball('http')],
+  ['platform', 'tarball', 402_500, () => tarball('platform')],
+  ['providers', 'tarball', 518_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
   ['turnpike', 'tarball', 467_000, () => tarball('turnpike')],
 ]

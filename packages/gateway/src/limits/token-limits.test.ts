@@ -115,7 +115,7 @@ describe('tokens per minute', () => {
 
   it('threat 75: are not given back where a client leaves a whole answer, whose tokens are not known', async () => {
     async function* silent(): AsyncGenerator<string> {
-      await new Promise(() => undefined)
+      yield await new Promise<string>(() => undefined)
     }
     const at = await limited(100, { upstream: () => ({ status: 200, headers: {}, body: silent() }) })
     const client = new AbortController()

@@ -44,7 +44,7 @@ it('threat 166: a client that leaves several calls is charged for those that hav
   let calls = 0
   const usage = { promptTokenCount: 50_000, candidatesTokenCount: 60_000, totalTokenCount: 110_000 }
   async function* silent(): AsyncGenerator<string> {
-    await new Promise(() => undefined)
+    yield await new Promise<string>(() => undefined)
   }
   const { chat, records, google } = await familiesGateway({
     answers: {
