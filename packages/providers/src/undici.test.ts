@@ -82,3 +82,17 @@ it.each([
   expect(await read(await answer(most))).toEqual([2])
   await expect(answer(most + 1)).rejects.toThrow('heads without an answer')
 })
+
+it.each<[pieces: number, size: number, fails: boolean]>([
+  [10_000, 1, false],
+  [10_001, 1, true],
+  [20_000, 40, false],
+])(
+  'threat 189: a body in %i pieces of %i bytes, which cost far more than what is in them',
+  async (pieces, size, fails) => {
+    const body = `${`${size.toString(16)}\r\n${'a'.repeat(size)}\r\n`.repeat(pieces)}0\r\n\r\n`
+    const [length, error] = await read(await serve('transfer-encoding: chunked\r\n', body))
+    expect(error).toBe(fails ? 'The upstream sends its answer in too many small pieces' : undefined)
+    if (!fails) expect(length).toBe(pieces * size)
+  },
+)

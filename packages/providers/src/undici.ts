@@ -1,7 +1,7 @@
 /** The transport for Node. It uses undici's dispatcher, because `fetch` costs several times as much CPU there. @module */
 import type { Memory, Signal } from '@turnpike/core'
 import type { OnError, OnResult } from '@turnpike/core/helpers'
-import { microtask, Pieces } from '@turnpike/core/helpers'
+import { inSmallPieces, microtask, Pieces } from '@turnpike/core/helpers'
 import type { Dispatcher } from 'undici'
 import { Agent, buildConnector } from 'undici'
 import { decoded } from './upstream/content-encoding.js'
@@ -22,6 +22,8 @@ export interface UndiciOptions {
 const MAX_ADDRESSES = 1_000
 /** Heads that may come before that of the answer, such as 103 Early Hints: some send one or two, and endless ones would be parsed all the time. */
 const MAX_EARLY_HEADS = 20
+/** Pieces of a body that are kept until they are read: one of a byte takes more than a hundred bytes of memory. */
+const MAX_PIECES = 256
 
 /**
  * Handles the events of one request and buffers the response body. Chunks of the same socket read are merged into one. It is a class so
@@ -33,6 +35,9 @@ class Call implements Dispatcher.DispatchHandler {
   #paused = false
   #ended = false
   #earlyHeads = 0
+  /** Pieces and bytes of the body so far. */
+  #pieces = 0
+  #received = 0
   /** Whether `#deliver` is scheduled. */
   #scheduled = false
   #failure: { error: unknown } | undefined
@@ -86,13 +91,16 @@ class Call implements Dispatcher.DispatchHandler {
     this.resolve(encoding === undefined ? response : decoded(response, encoding, this.signal, this.memory))
   }
 
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#received += chunk.length
+    if (inSmallPieces(++this.#pieces, this.#received))
+      return controller.abort(new Error('The upstream sends its answer in too many small pieces'))
     // There is usually one chunk, and `push` would allocate a capacity of 17.
     if (this.#size === 0) this.#chunks = [chunk]
     else this.#chunks.push(chunk)
     this.#size += chunk.length
     // Of what nobody reads, no more comes than an answer may keep uncounted.
-    if (this.#size > UNCOUNTED && !this.#paused) {
+    if ((this.#size > UNCOUNTED || this.#chunks.length > MAX_PIECES) && !this.#paused) {
       this.#paused = true
       this.#controller!.pause()
     }

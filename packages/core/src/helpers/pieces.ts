@@ -1,4 +1,5 @@
 import { nextTurn } from './microtask.js'
+import { PIECE_COST } from './small-pieces.js'
 
 /** Called with what an async iterator's `next` would resolve with. */
 export type OnResult<T> = (result: IteratorResult<T, undefined>) => void
@@ -41,7 +42,7 @@ export const readerOf = <T>(iterator: AsyncIterator<T, undefined>): Read<T> =>
     : // An async function turns a synchronous throw of `next` into a rejection.
       (onResult, onError) => void (async () => iterator.next())().then(onResult, onError)
 
-/** Bytes of a body that are worked on in one turn of the event loop. */
+/** Bytes of a body that are worked on in one turn of the event loop; a piece counts as {@link PIECE_COST} more. */
 const TURN_BYTES = 64 * 1024
 
 /**
@@ -54,7 +55,7 @@ export function inTurns(read: Read<Uint8Array>): Read<Uint8Array> {
   let onError!: OnError
   // Made once, and not for each piece (docs/decisions/018).
   const onPiece: OnResult<Uint8Array> = (result) => {
-    if (!result.done) bytes += result.value.length
+    if (!result.done) bytes += result.value.length + PIECE_COST
     onResult(result)
   }
   const readOn = (): void => read(onPiece, onError)
