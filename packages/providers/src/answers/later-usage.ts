@@ -2,29 +2,39 @@ import { isObject } from '@turnpike/core/helpers'
 
 type Report = Record<string, unknown>
 
-/** Most fields of a report, and of each object in it, that are kept: vendors tell some ten, and each later report is joined to all of them. */
+/** Most fields of an object, and items of a list, in a report that are kept: vendors tell some ten, and each later report is joined to all of them. */
 const MOST_FIELDS = 64
+/** Most values of a report that are kept in all, and characters of each text and name: they stay in memory until the answer ends. */
+const MOST_VALUES = 1_000
+const MOST_LETTERS = 200
 
-/** A report with its first fields. */
-export function firstFields<Value>(report: Value): Value {
-  if (!isObject(report)) return report
-  const fields = Object.entries(report)
-  return Object.fromEntries(fields.slice(0, MOST_FIELDS).map(([name, value]) => [name, firstFields(value)])) as Value
+/** A report with what is kept of it. */
+export function firstFields<Value>(report: Value, left = { values: MOST_VALUES }): Value {
+  if (typeof report !== 'object' || report === null) return report
+  const kept: Report = {}
+  for (const [name, value] of Object.entries(report).slice(0, MOST_FIELDS)) {
+    // A part of a text would keep the whole in memory.
+    if (name.length > MOST_LETTERS || (typeof value === 'string' && value.length > MOST_LETTERS)) continue
+    if (left.values-- <= 0) break
+    kept[name] = firstFields(value as unknown, left)
+  }
+  return (Array.isArray(report) ? Object.values(kept) : kept) as Value
 }
 
 /**
  * Joins two reports of one answer of OpenAI's or Claude's family. Counts are cumulative, so the larger one wins: some servers report 0 at the end, or
  * nothing, for what they told at the start. Of other values, the later one does.
  */
-export function laterUsage<Joined extends object>(earlier: Joined | undefined, later: Joined): Joined {
-  if (!earlier) return firstFields(later)
+export const laterUsage = <Joined extends object>(earlier: Joined | undefined, later: Joined): Joined =>
+  firstFields(earlier ? joinedOf(earlier, later) : later)
+
+function joinedOf<Joined extends object>(earlier: Joined, later: Joined): Joined {
   const joined: Report = { ...(earlier as Report) }
-  let left = MOST_FIELDS - Object.keys(joined).length
   for (const [key, value] of Object.entries(later)) {
     const known = joined[key]
-    if (value === null || value === undefined || (known === undefined && left-- <= 0)) continue
+    if (value === null || value === undefined) continue
     if (typeof value === 'number' && typeof known === 'number') joined[key] = Math.max(known, value)
-    else joined[key] = isObject(value) && isObject(known) ? laterUsage(known, value) : firstFields(value)
+    else joined[key] = isObject(value) && isObject(known) ? joinedOf(known, value) : value
   }
   return joined as Joined
 }
