@@ -52,6 +52,18 @@ describe('chunkBuilder', () => {
     expect(builder.usage()).toEqual(usage)
   })
 
+  it('threat 190: leaves out of the head what is too long to be in each chunk', () => {
+    const builder = chunkBuilder('openai')
+    builder.begin({ ...head, sources: ['https://a.example'], prompt_token_ids: Array(100_000).fill(1) } as object)
+    expect(builder.head()).toEqual({ ...whole, sources: ['https://a.example'] })
+  })
+
+  it('threat 190: counts what a choice ends with', () => {
+    const builder = begun()
+    builder.finish(0, 'stop', { long: 'x'.repeat(1_000) })
+    expect(builder.kept()).toBeGreaterThan(1_000)
+  })
+
   it('creates a head where there is none', () => {
     const builder = chunkBuilder('openai')
     expect(builder.head()).toMatchObject({ object: 'chat.completion.chunk', model: '' })

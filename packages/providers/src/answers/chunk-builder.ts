@@ -50,8 +50,17 @@ export const finishOf = (given: FinishReason, called: boolean): FinishReason => 
   return given === 'tool_calls' && !called ? 'stop' : given
 }
 
-/** Most characters of the JSON of what each chunk repeats: the id, the model and the time of the answer. */
+/** Most characters of the JSON of what each chunk repeats: the id, the model and the time of the answer; and other fields, such as sources. */
 const HEAD_LENGTH = 2048
+const REPEATED = 64 * 1024
+
+/** Fields as far as each chunk may repeat them: not the ids of all tokens of a prompt, as vLLM tells them in its first chunk. */
+function repeated(fields: Record<string, unknown>): Record<string, unknown> {
+  let left = REPEATED
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => (left -= JSON.stringify([name, value]).length) >= 0),
+  )
+}
 
 /** Characters that a call or a choice is reckoned with, besides those in it. */
 const ENTRY = 64
@@ -154,7 +163,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
       id: textOf(id) || newCompletionId(),
       created: created || secondsNow(),
       model: textOf(model),
-      ...rest,
+      ...repeated(rest),
       object: 'chat.completion.chunk',
     }
     return head
@@ -230,7 +239,9 @@ export function chunkBuilder(provider: string): ChunkBuilder {
       else if (!choices.has(index)) addDelta(index, {})
       const choice = choices.get(index)!
       // What follows an error, such as `stop`, does not take it back.
-      if (typeof choice.finish?.reason !== 'object') choice.finish = { reason, extra }
+      if (typeof choice.finish?.reason === 'object') return
+      choice.finish = { reason, extra }
+      kept += JSON.stringify(extra).length
     },
     report(reported) {
       usage = reported

@@ -85,6 +85,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       builder.keep(argument.stringValue?.length ?? 0)
     }
     if (!willContinue) close(index, state)
+    else if (name) builder.keep(JSON.stringify(state.open).length)
   }
 
   const onPart = (index: number, state: State, part: AnswerPart): void => {
@@ -138,7 +139,10 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       begin(answer)
       answer.candidates.forEach(onCandidate)
     } else if (answer?.promptFeedback?.blockReason) block(answer)
-    else if (answer?.promptFeedback) feedback = answer
+    else if (answer?.promptFeedback) {
+      feedback = answer
+      builder.keep(data.length)
+    }
   }
 
   return {

@@ -119,6 +119,9 @@ const isJoined = (value: unknown): boolean => typeof value === 'object'
 const partOf = (extra: object, isWanted: (value: unknown) => boolean): object =>
   Object.fromEntries(Object.entries(extra).filter(([, value]) => value === null || isWanted(value)))
 
+/** Characters of the name of a service tier: each chunk repeats it. */
+const TIER_LENGTH = 200
+
 /** Decodes and normalizes an OpenAI stream. Obfuscation padding and Azure's empty first chunk are removed. */
 export function streamDecoder(provider: string, model: string, tagged: ChatOptions['thinkTags'] = false): ChatDecoder {
   const builder = chunkBuilder(provider)
@@ -192,7 +195,8 @@ export function streamDecoder(provider: string, model: string, tagged: ChatOptio
       builder.begin({ ...head, model: (head['model'] as string) || model })
     }
     // Some servers name the tier that served an answer in a later chunk only.
-    if (begun && chunk['service_tier']) builder.head()['service_tier'] = chunk['service_tier']
+    const { service_tier: tier } = chunk
+    if (begun && typeof tier === 'string' && tier.length <= TIER_LENGTH) builder.head()['service_tier'] = tier
     chunk.choices.forEach(onChoice)
   }
 
