@@ -56,14 +56,14 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 30_200, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 32_400, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 31_200, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import azure', 31_700, () => bundle('azure', 'providers/azure')],
+  ['providers', 'import anthropic', 30_300, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 32_500, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 31_300, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 31_800, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
   ['providers', 'import bedrock', 39_000, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
   ['providers', 'import vertex', 43_900, () => bundle('vertex', 'providers/vertex')],
-  ['providers', 'import preset', 31_800, () => bundle('preset', 'providers/presets')],
+  ['providers', 'import preset', 31_900, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 15_800, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
@@ -92,7 +92,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['gateway', 'tarball', 232_000, () => tarball('gateway')],
   ['http', 'tarball', 110_000, () => tarball('http')],
   ['platform', 'tarball', 402_500, () => tarball('platform')],
-  ['providers', 'tarball', 518_000, () => tarball('providers')],
+  ['providers', 'tarball', 519_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
   ['turnpike', 'tarball', 467_000, () => tarball('turnpike')],
 ]
