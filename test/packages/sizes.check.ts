@@ -62,7 +62,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['providers', 'import azure', 31_800, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
   ['providers', 'import bedrock', 39_000, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
-  ['providers', 'import vertex', 43_900, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import vertex', 44_000, () => bundle('vertex', 'providers/vertex')],
   ['providers', 'import preset', 31_900, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 15_800, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],

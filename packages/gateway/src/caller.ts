@@ -197,7 +197,7 @@ export function callerOf(
   }
 }
 
-/** Whether a request whose body was waited for has been counted in this minute, or in one before. */
+/** Whether a request is looked at again that was counted less than a minute ago. */
 const isCounted = (waited: number | undefined): boolean => waited !== undefined && waited < 60_000
 
 /** The requests a minute of all keys of a user; undefined = any number. */

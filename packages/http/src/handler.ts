@@ -240,8 +240,9 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const again = async (): Promise<Actor> => {
       const time = performance.now()
       if (time - seen <= CALLER_MS) return actor
+      actor = await options.authenticate(exchange, operation, say, setHeader, time - began)
       seen = time
-      return (actor = await options.authenticate(exchange, operation, say, setHeader, time - began))
+      return actor
     }
     stay.caller = options.callerId?.(actor) ?? addressOf(exchange.ip())
     enter(stay, actor, operation.access)

@@ -94,19 +94,17 @@ describe('a budget', () => {
       return false
     }
   })()
-  it.skipIf(isWritten).each([
-    ['head', `{"id":"c","x":${deep},"choices":[{"index":0,"delta":{"content":"x"}}]}`, 'upstream_error', 500],
-    ['field', `{"id":"c","choices":[{"index":0,"delta":{"content":"x","x":${deep}}}]}`, 'internal_error', 1],
-  ])(
-    'is charged for a stream whose %s cannot be passed on, and the upstream is left',
-    async (_, event, code, tokens) => {
+  it.skipIf(isWritten)(
+    'is charged for a stream whose field cannot be passed on, and the upstream is left',
+    async () => {
+      const event = `{"id":"c","choices":[{"index":0,"delta":{"content":"x","x":${deep}}}]}`
       const { ask, holds, problems, records, signals } = await limited(1, {
         upstream: () => streamed(event, new Promise(() => undefined)),
       })
       const refused = await ask({ stream: true, max_tokens: 500 })
-      expect(await refused.text()).toContain(code)
+      expect(await refused.text()).toContain('internal_error')
       expect(await records()).toMatchObject([
-        { accuracy: 'estimated', completion_tokens: tokens, outcome: 'upstream_error' },
+        { accuracy: 'estimated', completion_tokens: 1, outcome: 'upstream_error' },
       ])
       expect([signals.map(({ aborted }) => aborted), await holds(), await problems()]).toEqual([[true], [], []])
     },

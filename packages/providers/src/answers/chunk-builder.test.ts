@@ -54,7 +54,8 @@ describe('chunkBuilder', () => {
 
   it('threat 190: leaves out of the head what is too long to be in each chunk', () => {
     const builder = chunkBuilder('openai')
-    builder.begin({ ...head, sources: ['https://a.example'], prompt_token_ids: Array(100_000).fill(1) } as object)
+    const deep: unknown = JSON.parse(`${'['.repeat(40_000)}${']'.repeat(40_000)}`)
+    builder.begin({ ...head, sources: ['https://a.example'], deep, prompt_token_ids: Array(100_000).fill(1) } as object)
     expect(builder.head()).toEqual({ ...whole, sources: ['https://a.example'] })
   })
 

@@ -54,12 +54,19 @@ export const finishOf = (given: FinishReason, called: boolean): FinishReason => 
 const HEAD_LENGTH = 2048
 const REPEATED = 64 * 1024
 
+/** Characters of the JSON of a value; infinite where it is too deep to be written. */
+function lengthOf(value: unknown): number {
+  try {
+    return JSON.stringify(value).length
+  } catch {
+    return Infinity
+  }
+}
+
 /** Fields as far as each chunk may repeat them: not the ids of all tokens of a prompt, as vLLM tells them in its first chunk. */
 function repeated(fields: Record<string, unknown>): Record<string, unknown> {
   let left = REPEATED
-  return Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => (left -= JSON.stringify([name, value]).length) >= 0),
-  )
+  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => (left -= lengthOf([name, value])) >= 0))
 }
 
 /** Characters that a call or a choice is reckoned with, besides those in it. */
@@ -241,7 +248,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
       // What follows an error, such as `stop`, does not take it back.
       if (typeof choice.finish?.reason === 'object') return
       choice.finish = { reason, extra }
-      kept += JSON.stringify(extra).length
+      kept += lengthOf(extra)
     },
     report(reported) {
       usage = reported
