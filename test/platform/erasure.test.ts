@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endEngines } from '../support/engines.js'
 import { filePart, formBytes } from '../support/forms.js'
+import { completion } from '../support/gateway.js'
 import { needs } from '../support/needs.js'
 import { durableStores, fileStore, sendForm, upload } from './files.js'
 import type { Owner } from './requests.js'
@@ -63,16 +64,6 @@ async function newPerson(world: World, admin: SignedIn): Promise<Owner> {
     .poll(async () => having(await dump(world), MARK).some(([[kind]]) => kind === 'failed-request'))
     .toBe(true)
   return ada
-}
-
-/** What a model answers. */
-const completion = {
-  id: 'chatcmpl-1',
-  object: 'chat.completion',
-  created: 1,
-  model: 'gpt-4o-mini',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
-  usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 },
 }
 
 /** What may be left of a person: by the id alone, as of who has invited somebody. */
@@ -200,7 +191,7 @@ describe.each(stores)('erasure of a person, on $name', ({ needed, create }) => {
       expect((await world.ask('PATCH', `/api/keys/${ada.keyId}`, { as: ada, body: endUsers })).status).toBe(200)
       async function* later(): AsyncGenerator<string> {
         await erased
-        yield JSON.stringify(completion)
+        yield String(completion().body)
       }
       world.fault = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: later() })
       const asked = { ...chat, user: `${MARK}@customer.example` }

@@ -12,7 +12,7 @@ import type {
 import { ApiError, KEY_PREFIX } from '@turnpike/core'
 import { sha256 } from '@turnpike/core/helpers'
 import { consumeMore, unauthenticated, userOf } from '@turnpike/core/internal'
-import type { Authenticator, Call, Exchange, SameOriginOptions } from '@turnpike/http'
+import type { Authenticator, Call, Exchange, HandlerOptions, SameOriginOptions } from '@turnpike/http'
 import { identify } from '@turnpike/http'
 import { forbidden } from './errors.js'
 import type { Access } from './operation.js'
@@ -50,6 +50,9 @@ const TOKEN_ADMIN = 'admin-token'
 
 /** Who calls the gateway; null on open routes. */
 export type Caller = UserCaller | Administrator | null
+
+/** Finds the caller of a request. */
+type Authenticate = HandlerOptions<Caller, Access>['authenticate']
 
 /** Authenticates an administrator by another credential than a gateway key; null where there is none or it is not valid. */
 export type AuthenticateAdmin = (exchange: Exchange) => Promise<Administrator | null> | Administrator | null
@@ -145,13 +148,7 @@ export function callerOf(
     authenticateAdmin,
     now,
   }: { keyLimits: KeyLimits; authenticateAdmin: AuthenticateAdmin | undefined; now: () => number },
-): (
-  exchange: Exchange,
-  operation: { access: Access },
-  log: Call['log'],
-  setHeader: Call['setHeader'],
-  waited?: number,
-) => Promise<Caller> {
+): Authenticate {
   return async (exchange, { access }, log, setHeader, waited) => {
     if (access === 'open') return null
     const given = credential(exchange)
@@ -253,13 +250,7 @@ export const giverBack =
 export function signedInBy(
   authenticator: Authenticator,
   { kv, now, count, ...sameOrigin }: SameOriginOptions & { kv: KV; now: () => number; count: CountCalls | undefined },
-): (
-  exchange: Exchange,
-  operation: { access: Access },
-  log: Call['log'],
-  setHeader: Call['setHeader'],
-  waited?: number,
-) => Promise<Caller> {
+): Authenticate {
   return async (exchange, _, log, __, waited) => {
     const who = await identify(authenticator, exchange, { ...sameOrigin, part: 'gateway', waited })
     const user = who && (await userOf(kv, who, { now: now(), log }))

@@ -46,3 +46,8 @@ it('threat 190: of reports without end, some thousand values of 200 characters a
   expect(kept.length).toBeLessThan(300_000)
   for (const long of ['xx', 'zz']) expect(kept).not.toContain(long.repeat(200))
 })
+
+it('a field that is named like a prototype is a field', () => {
+  const joined = laterUsage<object>(undefined, JSON.parse('{"__proto__":{"prompt_tokens":9}}') as object)
+  expect([Object.getPrototypeOf(joined), Object.keys(joined)]).toEqual([Object.prototype, ['__proto__']])
+})

@@ -11,14 +11,14 @@ const MOST_LETTERS = 200
 /** A report with what is kept of it. */
 export function firstFields<Value>(report: Value, left = { values: MOST_VALUES }): Value {
   if (typeof report !== 'object' || report === null) return report
-  const kept: Report = {}
+  const kept: [name: string, value: unknown][] = []
   for (const [name, value] of Object.entries(report).slice(0, MOST_FIELDS)) {
     // A part of a text would keep the whole in memory.
     if (name.length > MOST_LETTERS || (typeof value === 'string' && value.length > MOST_LETTERS)) continue
     if (left.values-- <= 0) break
-    kept[name] = firstFields(value as unknown, left)
+    kept.push([name, firstFields(value as unknown, left)])
   }
-  return (Array.isArray(report) ? Object.values(kept) : kept) as Value
+  return (Array.isArray(report) ? kept.map(([, value]) => value) : Object.fromEntries(kept)) as Value
 }
 
 /**
