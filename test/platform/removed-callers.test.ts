@@ -25,6 +25,11 @@ worldSuite(
     }
     const by = (token: string) => ({ authorization: `Bearer ${token}` })
     const bySignIn = ({ access }: SignedIn) => by(access)
+    /** Does something the first time, and waits for that the next times. */
+    const once = (act: () => Promise<unknown>) => {
+      let done: Promise<unknown> | undefined
+      return () => (done ??= act())
+    }
     const nothing = async (): Promise<void> => undefined
     const newAdmin = () => ({ email: `${crypto.randomUUID()}@example.org`, password: 'battery staple', role: 'admin' })
     const message = { name: 'Mine', scopes: ['tasks:write'] }
@@ -36,15 +41,15 @@ worldSuite(
         await world().signedIn('admin'),
       ]
       const removed = () => ask('DELETE', `/api/users/${mallory.id}`, { as: eve })
-      const demoted = () => ask('PATCH', `/api/users/${adam.id}`, { as: eve, body: { role: 'user' } })
+      const demoted = once(() => ask('PATCH', `/api/users/${adam.id}`, { as: eve, body: { role: 'user' } }))
       const key = (await world().newKey(adam)).body.key!
       expect(await held(['POST', '/api/users', newAdmin()], bySignIn(adam), nothing)).toBe(200)
       expect(
         await Promise.all([
           held(['POST', '/api/users', newAdmin()], bySignIn(mallory), removed),
           held(['PATCH', `/api/users/${adam.id}`, { role: 'admin' }], bySignIn(adam), demoted),
-          held(['POST', '/v1/users', newAdmin()], by(key), nothing),
-          held(['POST', '/admin/balancer/simulate', { model: 'gpt-4o-mini' }], bySignIn(adam), nothing),
+          held(['POST', '/v1/users', newAdmin()], by(key), demoted),
+          held(['POST', '/admin/balancer/simulate', { model: 'gpt-4o-mini' }], bySignIn(adam), demoted),
         ]),
       ).toEqual([401, 403, 401, 403])
       const { role } = (await ask<{ role: string }>('GET', `/api/users/${adam.id}`, { as: eve })).body
@@ -53,13 +58,13 @@ worldSuite(
 
     it('threat 179: a session that has ended makes no token, no key and no file', async () => {
       const ada = await world().signedIn('developer', true)
-      const ended = () => ask('DELETE', '/api/auth?scope=global', { as: ada })
+      const ended = once(() => ask('DELETE', '/api/auth?scope=global', { as: ada }))
       const form = new FormData()
       form.set('file', new File(['What was stolen'], 'a.txt', { type: 'text/plain' }))
       const [token, key, file] = await Promise.all([
-        held(['POST', '/api/tokens', message], { cookie: ada.cookie!, 'sec-fetch-site': 'same-origin' }, nothing),
+        held(['POST', '/api/tokens', message], { cookie: ada.cookie!, 'sec-fetch-site': 'same-origin' }, ended),
         held(['POST', '/api/keys', { name: 'Mine' }], bySignIn(ada), ended),
-        held(['POST', '/api/user-files', form], bySignIn(ada), nothing),
+        held(['POST', '/api/user-files', form], bySignIn(ada), ended),
       ])
       expect([token, key, file]).toEqual([401, 401, 401])
       const again = await world().signIn(ada.email)
@@ -87,7 +92,8 @@ worldSuite(
     it('an access token that only expires meanwhile is good, and the request counts once', async () => {
       const ada = await world().signedIn('user', true)
       await world().advance(15 * 60_000 - 1_000)
-      expect(await held(['POST', '/api/tokens', message], bySignIn(ada), nothing)).toBe(200)
+      const expired = () => new Promise((resolve) => setTimeout(resolve, 1_200))
+      expect(await held(['POST', '/api/tokens', message], bySignIn(ada), expired)).toBe(200)
       expect((await ask('GET', '/api/account', { as: ada })).status).toBe(401)
     })
 

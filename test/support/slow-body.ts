@@ -1,7 +1,5 @@
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
 /**
- * What `fetch` needs for a body that ends 1.5 seconds after its head, which is so long that its caller is looked up again.
+ * What `fetch` needs for a body that ends some time after its head, so that its caller is looked up again.
  * @param body a form, or what is sent as JSON
  * @param meanwhile done in between
  */
@@ -11,9 +9,8 @@ export async function slowBody(body: object, meanwhile: () => unknown) {
   const stream = new ReadableStream<Uint8Array>({
     async start(controller) {
       controller.enqueue(bytes.subarray(0, 1))
-      await wait(500)
+      await new Promise((resolve) => setTimeout(resolve, 200))
       await meanwhile()
-      await wait(1_000)
       controller.enqueue(bytes.subarray(1))
       controller.close()
     },

@@ -149,7 +149,7 @@ export function callerOf(
     now,
   }: { keyLimits: KeyLimits; authenticateAdmin: AuthenticateAdmin | undefined; now: () => number },
 ): Authenticate {
-  return async (exchange, { access }, log, setHeader, waited) => {
+  return async (exchange, { access }, log, setHeader, before) => {
     if (access === 'open') return null
     const given = credential(exchange)
     const found = given === undefined ? null : keys.verify(given)
@@ -170,13 +170,13 @@ export function callerOf(
     }
     const { id, rate_limit } = holder.key
     log({ key_id: id, user_id: holder.user.id })
-    let left = 0
-    if (!isCounted(waited)) {
+    let until = (before?.actor as Counted | undefined)?.until
+    if (!isCounted(before)) {
       const own = limiter.consume(id, rate_limit)
       const limit = own instanceof Promise ? await own : own
       tellLimit(setHeader, 'requests', rate_limit, limit)
       refuseOver(limit, `This key is limited to ${rate_limit} requests per minute`)
-      left = limit.retryAfter
+      let left = limit.retryAfter
       const together = allKeysOf(keyLimits, holder.user)
       if (together !== undefined) {
         // After the key's own limit: what that refuses uses up nothing of the other keys.
@@ -186,16 +186,17 @@ export function callerOf(
         refuseOver(limitOfAll, message)
         left = Math.min(left, limitOfAll.retryAfter)
       }
+      // The end of a window is known to a second.
+      if (holder.key.end_users) until = now() + (left - 1) * 1_000
     }
     if (access === 'admin' && !isAdmin(holder))
       throw forbidden('This is for administrators, and their keys without a budget or a list of models')
-    // The end of a window is known to a second.
-    return holder.key.end_users ? { ...holder, until: now() + (left - 1) * 1_000 } : holder
+    return until === undefined ? holder : { ...holder, until }
   }
 }
 
 /** Whether a request is looked at again that was counted less than a minute ago. */
-const isCounted = (waited: number | undefined): boolean => waited !== undefined && waited < 60_000
+const isCounted = (before: Parameters<Authenticate>[4]): boolean => before !== undefined && before.waitedMs < 60_000
 
 /** The requests a minute of all keys of a user; undefined = any number. */
 const allKeysOf = (limits: Partial<Record<Role, { rateLimit: number }>>, { role }: User): number | undefined =>
@@ -251,12 +252,12 @@ export function signedInBy(
   authenticator: Authenticator,
   { kv, now, count, ...sameOrigin }: SameOriginOptions & { kv: KV; now: () => number; count: CountCalls | undefined },
 ): Authenticate {
-  return async (exchange, _, log, __, waited) => {
-    const who = await identify(authenticator, exchange, { ...sameOrigin, part: 'gateway', waited })
+  return async (exchange, _, log, __, before) => {
+    const who = await identify(authenticator, exchange, { ...sameOrigin, part: 'gateway', waited: before?.waitedMs })
     const user = who && (await userOf(kv, who, { now: now(), log }))
     if (!user) throw unauthenticated()
     log({ user_id: user.id })
-    if (!isCounted(waited)) await count?.(user, 1)
+    if (!isCounted(before)) await count?.(user, 1)
     return { user, count }
   }
 }

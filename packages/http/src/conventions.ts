@@ -1,8 +1,5 @@
 /** What the handler decides by convention. */
 
-/** Milliseconds for which a caller who was authenticated is taken to be the same, while a body arrives or an operation runs. */
-export const CALLER_MS = 1_000
-
 /** Bytes of a JSON body. */
 export const BODY_LIMIT = 20 * 1024 * 1024
 

@@ -11,7 +11,6 @@ import {
   BODY_COPIES,
   BODY_FIELDS,
   BODY_LIMIT,
-  CALLER_MS,
   CLIENT_LEFT,
   FILE_MEMORY,
   HEARTBEAT_MS,
@@ -33,20 +32,27 @@ import type { EventStream } from './answers/sse.js'
 import { sseBody, sseHeaders } from './answers/sse.js'
 import { Stay } from './body/stay.js'
 
+/** Who was found to call, where the caller of a request is looked up again. */
+export interface Before<Actor> {
+  actor: Actor
+  /** Milliseconds since the first look-up. */
+  waitedMs: number
+}
+
 /** Options of {@link createHandler}. */
 export interface HandlerOptions<Actor, Access extends string = string> {
   routes: readonly Route<Actor, Access>[]
   /**
    * Returns the caller, or throws ApiError 401, 403 or 429. `log` adds fields to the log record, `setHeader` headers to the answer, also of an error.
-   * Called once more where the body took longer than a second, and by {@link Call.again}: with `waited`, the milliseconds since the request came. It is
-   * counted already then, and a credential that has only expired meanwhile is still good.
+   * Called once more where the body did not come with its head, and by {@link Call.again}: then with `before`. The request is counted already, and a
+   * credential that has only expired meanwhile is still good.
    */
   authenticate(
     exchange: Exchange,
     operation: Pick<Operation<Actor, Access>, 'id' | 'access'>,
     log: Call['log'],
     setHeader: Call['setHeader'],
-    waited?: number,
+    before?: Before<Actor>,
   ): Actor | Promise<Actor>
   /**
    * Admits a request before its body is read, or throws ApiError 429 or 503. The returned function is called once, when the answer has been
@@ -236,13 +242,9 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     // Awaited also where it is no promise: a microtask later, node:http has parsed a body that came with its head, and `bytes` need not wait for it.
     let actor = await options.authenticate(exchange, operation, say, setHeader)
     const began = performance.now()
-    let seen = began
     const again = async (): Promise<Actor> => {
-      const time = performance.now()
-      if (time - seen <= CALLER_MS) return actor
-      actor = await options.authenticate(exchange, operation, say, setHeader, time - began)
-      seen = time
-      return actor
+      const before = { actor, waitedMs: performance.now() - began }
+      return (actor = await options.authenticate(exchange, operation, say, setHeader, before))
     }
     stay.caller = options.callerId?.(actor) ?? addressOf(exchange.ip())
     enter(stay, actor, operation.access)

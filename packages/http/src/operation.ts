@@ -22,8 +22,7 @@ export interface Call<Actor = unknown> {
   /** The memory that running requests share (`bodyMemory`): for what is kept until the answer has been sent. */
   memory: Memory
   /**
-   * The caller as of now, for what takes long: who was deleted or has lost a role meanwhile, or whose credential was revoked, is refused. Looked up once a
-   * second at most.
+   * The caller as of now, for what takes long: who was deleted or has lost a role meanwhile, or whose credential was revoked, is refused.
    * @throws ApiError 401 or 403
    */
   again(): Actor | Promise<Actor>

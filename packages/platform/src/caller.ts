@@ -23,7 +23,7 @@ export interface RequestCount {
   /** Resolves once what a user has read leaves room in their minute. */
   room(id: string): Promise<void>
   /** Does a request of a user when it is its turn, or the next part of one that has begun, which is not refused any more. */
-  turn<T>(id: string, work: () => Promise<T>, hasBegun?: boolean): Promise<T>
+  turn<T>(id: string, work: (hasWaited: boolean) => Promise<T>, hasBegun?: boolean): Promise<T>
 }
 
 /** Milliseconds between two looks whether there is room. */
@@ -68,9 +68,9 @@ export function requestCount(
       while ((ends.get(id) ?? 0) > now()) await new Promise((resolve) => setTimeout(resolve, ROOM_MS))
     },
     turn: (id, work, hasBegun = false) =>
-      inTurn(id, async () => {
+      inTurn(id, async (hasWaited) => {
         if (!hasBegun) check(id)
-        return work()
+        return work(hasWaited)
       }),
   }
 }
@@ -114,9 +114,10 @@ export function callerOf(
   operation: { id?: string; access: Access },
   log?: Call['log'],
   setHeader?: Call['setHeader'],
-  waited?: number,
+  before?: { waitedMs: number },
 ) => Promise<Caller> {
-  return async (head, { id, access }, log, _, waited) => {
+  return async (head, { id, access }, log, _, before) => {
+    const waited = before?.waitedMs
     const counting = waited === undefined ? count : undefined
     if (access === 'open') {
       await counting?.address(head.ip())

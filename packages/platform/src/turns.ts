@@ -7,7 +7,7 @@ import { REQUEST_BYTES, REQUEST_ENTRIES } from './conventions.js'
 import type { PlatformRoute } from './operation.js'
 
 /** Does work of a user when it is its turn. */
-export type Turn = <T>(userId: string, work: () => Promise<T>) => Promise<T>
+export type Turn = <T>(userId: string, work: (hasWaited: boolean) => Promise<T>) => Promise<T>
 
 /**
  * Runs work of each user a few at a time; what comes beyond waits for its turn, first come, first served.
@@ -18,10 +18,11 @@ export function turns(most: number): Turn {
   return async (userId, work) => {
     const own = users.get(userId) ?? { running: 0, waiting: [] }
     users.set(userId, own)
-    if (own.running < most) own.running++
+    const waits = own.running >= most
+    if (!waits) own.running++
     else await new Promise<void>((resolve) => own.waiting.push(resolve))
     try {
-      return await work()
+      return await work(waits)
     } finally {
       const next = own.waiting.shift()
       if (next) next()
@@ -81,8 +82,8 @@ export function inTurns(given: PlatformRoute, count: RequestCount): PlatformRout
   const run: typeof operation.run = async (caller, input, call) => {
     if (!caller) return operation.run(caller, input, call)
     const { id } = caller.user
-    const value = await count.turn(id, async () => {
-      const made = await operation.run(await call.again(), input, call)
+    const value = await count.turn(id, async (hasWaited) => {
+      const made = await operation.run(hasWaited ? await call.again() : caller, input, call)
       if (!isAnswer(made)) await count.more(id, requestsOf(made))
       return made
     })

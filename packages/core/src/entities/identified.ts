@@ -20,6 +20,8 @@ export interface Identified {
   scopes?: readonly string[]
   /** The sign-in that the credential is from; absent where the identity keeps none. */
   signInId?: string
+  /** Tells the credential from others that the same sign-in had or has; absent where it has only this one. */
+  credentialId?: string
   /**
    * What the identity provider knows of the user: the first request of somebody new makes a user of it, with its budget. An e-mail must be verified:
    * what others share is for whoever has it. E-mails and names that no

@@ -5,6 +5,7 @@ import type { Head } from '@turnpike/http'
 import type { ListedSignIn, SessionIssuer } from './identity.js'
 import type { signInLog } from './sign-in-log.js'
 import type { SignIn, signIns } from './sign-ins.js'
+import { isOf } from './sign-ins.js'
 
 interface Options {
   store: ReturnType<typeof signIns>
@@ -34,10 +35,10 @@ export function listedSignIns({ store, log, revoke, endCookie, now }: Options) {
   }
   const signedOut = (head: Head) => (signIn: SignIn) => log.of('sign-out', signIn, head.ip())
 
-  /** The sign-in of a caller. @throws ApiError 401 where there is none, or not any more */
-  const own = async ({ signInId }: Identified): Promise<SignIn> => {
-    const signIn = signInId === undefined ? undefined : (await store.find(signInId))?.value
-    if (!signIn) throw unauthenticated()
+  /** The sign-in of a caller. @throws ApiError 401 where there is none, or not any more, or where it has another cookie by now */
+  const own = async (who: Identified): Promise<SignIn> => {
+    const signIn = who.signInId === undefined ? undefined : (await store.find(who.signInId))?.value
+    if (!signIn || !isOf(who, signIn)) throw unauthenticated()
     return signIn
   }
 

@@ -102,6 +102,24 @@ describe('a verified token', () => {
   })
 })
 
+it('threat 191: a session cookie that another process has replaced gets nothing that lasts', async () => {
+  const { auth, open, email } = await setUp()
+  const other = open()
+  const { cookies } = await auth.sessions.signIn({ email, password: PASSWORD, cookie: true }, head())
+  const withCookie = (cookie: string): Head =>
+    head({ cookie: cookie.split(';', 1)[0]!, 'sec-fetch-site': 'same-origin' })
+  const stolen = withCookie(cookies[0]!)
+  const thief = (await other.authenticate(stolen))!
+  const ada = (await auth.authenticate(stolen))!
+  const [renewed] = await auth.sessions.changePassword(ada, { current: PASSWORD, password: 'another horse' }, stolen)
+  // It is taken to be good for a few seconds.
+  expect(await other.authenticate(stolen)).toBe(thief)
+  await expect(other.sessions.current(thief, stolen)).rejects.toMatchObject(refused)
+  expect(await other.sessions.renewCookie(thief)).toEqual([])
+  const own = withCookie(renewed!)
+  expect((await auth.sessions.current((await auth.authenticate(own))!, own)).session.user.id).toBe('ada')
+})
+
 describe('a password', () => {
   it('is compared with a hash for an unknown e-mail and for a user without one, too', async () => {
     const verified: string[] = []

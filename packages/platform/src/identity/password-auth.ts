@@ -35,7 +35,7 @@ import { refreshTokens } from './refresh-tokens.js'
 import { masterSecrets } from './secrets.js'
 import { signInLog } from './sign-in-log.js'
 import type { SignIn } from './sign-ins.js'
-import { signIns } from './sign-ins.js'
+import { identified, signIns } from './sign-ins.js'
 import { signingKeys } from './signing-keys.js'
 import { storedPasswords } from './stored-passwords.js'
 import { throttle } from './throttle.js'
@@ -121,13 +121,13 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     if (!found || found.value.user_id !== claims.sub || found.value.generation !== claims.gen) return null
     if (!(await userOf(found.value))) return null
     if (claims.rtc !== undefined) await store.arrived(found, claims.rtc)
-    return { who: { userId: claims.sub, via: 'bearer', signInId: claims.sid }, until: claims.exp * 1_000 }
+    return { who: identified('bearer', found.value), until: claims.exp * 1_000 }
   }
 
   const lookUpCookie = async (value: string): Promise<Known | null> => {
     const signIn = await store.byCookie(value)
     if (!signIn || !(await userOf(signIn))) return null
-    return { who: { userId: signIn.user_id, via: 'cookie', signInId: signIn.id }, until: Infinity }
+    return { who: identified('cookie', signIn), until: Infinity }
   }
 
   /** @returns null for a credential that is not one of these */
@@ -149,9 +149,12 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
     return known.who
   }
 
-  const renewCookie = async (who: Identified, endsTokens = false): Promise<string[]> => {
-    const value = who.signInId === undefined ? null : await store.renewCookie(who.signInId, endsTokens)
-    cache.revoke((known) => known.who.signInId === who.signInId)
+  const renewCookie = async (
+    { signInId }: Identified,
+    options: Parameters<typeof store.renewCookie>[1],
+  ): Promise<string[]> => {
+    const value = signInId === undefined ? null : await store.renewCookie(signInId, options)
+    cache.revoke(({ who }) => who.signInId === signInId)
     return value === null ? [] : [session.set(value)]
   }
 
@@ -208,7 +211,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       return { session: accessView(await newToken(signIn, user), user, accessTokenS), cookies }
     },
 
-    renewCookie: (who) => renewCookie(who),
+    renewCookie: (who) => renewCookie(who, { for: who }),
 
     async passwordEntry(userId, password, of = {}, head) {
       const attempt = head && (await attempts.of(emailId(of.email ?? ''), head))
@@ -222,7 +225,7 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       await checks.change({ ...user, email: user.email }, { current, password }, head)
       await listed.end((await store.ofUser(user.id)).filter(({ id }) => id !== signIn.id))
       // Who changes it by the cookie uses no tokens of this sign-in: what is left of them, somebody else may have.
-      const cookies = await renewCookie(who, who.via === 'cookie')
+      const cookies = await renewCookie(who, { endsTokens: who.via === 'cookie' })
       return [...cookies, await attempts.succeeded(emailId(user.email), head)]
     },
 

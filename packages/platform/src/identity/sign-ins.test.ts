@@ -45,7 +45,7 @@ describe('a sign-in that gets another cookie while it ends', () => {
     for (const counter of [0, 1]) await own.store.refresh(id, counter, none)
     time += 11_000
     let renewed: string | null = null
-    own.meanwhile(async () => (renewed = await own.store.renewCookie(id)))
+    own.meanwhile(async () => (renewed = await own.store.renewCookie(id, {})))
     await act(own, id)
     expect(renewed).not.toBeNull()
     expect(await own.store.byCookie(renewed!)).toBeNull()

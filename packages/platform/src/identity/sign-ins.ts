@@ -1,4 +1,4 @@
-import type { Commit, Entry, KV, User } from '@turnpike/core'
+import type { Commit, Entry, Identified, KV, User } from '@turnpike/core'
 import { sha256, uuidv7 } from '@turnpike/core/helpers'
 import { userEntry } from '@turnpike/core/internal'
 import { randomText } from './base64url.js'
@@ -37,6 +37,18 @@ export type VouchedBy = {
 
 /** What a use that prolongs a sign-in changes besides its times. */
 type LastUse = Pick<SignIn, 'last_address'>
+
+/** The user of a sign-in, by its cookie or one of its access tokens. */
+export const identified = (via: 'bearer' | 'cookie', { id, user_id, cookie = '', generation = 0 }: SignIn) => ({
+  userId: user_id,
+  via,
+  signInId: id,
+  credentialId: via === 'cookie' ? cookie : String(generation),
+})
+
+/** Whether a caller's credential is still one of the sign-in: processes take it to be for a few seconds after another has replaced it. */
+export const isOf = ({ via, credentialId }: Identified, signIn: SignIn): boolean =>
+  (via === 'bearer' || via === 'cookie') && credentialId === identified(via, signIn).credentialId
 
 const signInKey = (id: string) => ['sign-in', id]
 const userSignIns = (userId: string) => ['user-sign-ins', userId]
@@ -226,18 +238,22 @@ export function signIns(kv: KV, { idleDays, absoluteDays, reuseS, perUser }: Sig
 
     /**
      * Gives a sign-in that has a cookie another one.
-     * @param endsTokens whether its access tokens are not good any more; its refresh token is then an older one
+     * @param options.for whose credential must still be one of the sign-in; default anybody's
+     * @param options.endsTokens whether its access tokens are not good any more; its refresh token is then an older one
      * @returns the new value; null if it has none
      */
-    async renewCookie(id: string, endsTokens = false): Promise<string | null> {
+    async renewCookie(
+      id: string,
+      { for: who, endsTokens = false }: { for?: Identified; endsTokens?: boolean },
+    ): Promise<string | null> {
       for (;;) {
         const entry = await find(id)
-        if (entry?.value.cookie === undefined) return null
+        if (entry?.value.cookie === undefined || (who && !isOf(who, entry.value))) return null
         const { value, hash } = await newCookie()
         const { generation = 0, counter } = entry.value
         const ended = { generation: generation + 1, counter: counter + 1, refreshed_at: 0, arrived: true }
         const renewed = await kv.commit({
-          check: [{ key: signInKey(id), version: entry.version }],
+          check: [{ key: entry.key, version: entry.version }],
           set: storing({ ...entry.value, ...(endsTokens && ended), cookie: hash }),
           del: [cookieKey(entry.value.cookie)],
         })
