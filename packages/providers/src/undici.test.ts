@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:net'
+import { Readable } from 'node:stream'
+import { constants, createBrotliCompress, createGzip } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { undiciTransport } from './undici.js'
 
@@ -14,7 +16,7 @@ async function serve(
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () => {
-      socket.write(`${before}HTTP/1.1 200 OK\r\n${head}\r\n${body}`)
+      socket.write(`${before}HTTP/1.1 200 OK\r\n${head}\r\n${body}`, 'latin1')
       setTimeout(() => end(socket), 50)
     })
   })
@@ -87,6 +89,7 @@ it.each<[pieces: number, size: number, fails: boolean]>([
   [10_000, 1, false],
   [10_001, 1, true],
   [20_000, 40, false],
+  [20_000, 4, true],
 ])(
   'threat 189: a body in %i pieces of %i bytes, which cost far more than what is in them',
   async (pieces, size, fails) => {
@@ -96,3 +99,24 @@ it.each<[pieces: number, size: number, fails: boolean]>([
     if (!fails) expect(length).toBe(pieces * size)
   },
 )
+
+it.each([
+  ['gzip', () => createGzip({ flush: constants.Z_SYNC_FLUSH })],
+  [
+    'br',
+    () =>
+      createBrotliCompress({
+        flush: constants.BROTLI_OPERATION_FLUSH,
+        params: { [constants.BROTLI_PARAM_QUALITY]: 4 },
+      }),
+  ],
+])('reads a long stream whose tokens are flushed one by one by %s', async (encoding, encoder) => {
+  const token = (i: number) => `data: {"choices":[{"index":0,"delta":{"content":" word ${i % 500}"}}]}\n\n`
+  const tokens = Array.from({ length: 11_000 }, (_, i) => token(i))
+  const compressed: Buffer[] = []
+  for await (const piece of Readable.from(tokens).pipe(encoder())) compressed.push(piece as Buffer)
+  const chunks = compressed.map((piece) => `${piece.length.toString(16)}\r\n${piece.toString('latin1')}\r\n`)
+  const head = `content-encoding: ${encoding}\r\ntransfer-encoding: chunked\r\n`
+  expect(compressed.length).toBeGreaterThan(10_000)
+  expect(await read(await serve(head, `${chunks.join('')}0\r\n\r\n`))).toEqual([tokens.join('').length])
+})

@@ -22,6 +22,8 @@ export interface UndiciOptions {
 const MAX_ADDRESSES = 1_000
 /** Heads that may come before that of the answer, such as 103 Early Hints: some send one or two, and endless ones would be parsed all the time. */
 const MAX_EARLY_HEADS = 20
+/** What a byte of a compressed body counts as: each token of a stream that is flushed is some 11 bytes of gzip or Brotli, and 190 of text. */
+const DECODED_BYTES = 8
 /** Pieces of a body that are kept until they are read: one of a byte takes more than a hundred bytes of memory. */
 const MAX_PIECES = 256
 
@@ -35,9 +37,10 @@ class Call implements Dispatcher.DispatchHandler {
   #paused = false
   #ended = false
   #earlyHeads = 0
-  /** Pieces and bytes of the body so far. */
+  /** Pieces of the body so far, and about how many bytes they are once they are decoded. */
   #pieces = 0
   #received = 0
+  #isEncoded = false
   /** Whether `#deliver` is scheduled. */
   #scheduled = false
   #failure: { error: unknown } | undefined
@@ -88,11 +91,12 @@ class Call implements Dispatcher.DispatchHandler {
     )
     const response = { status, header, body }
     const encoding = header('content-encoding')
+    this.#isEncoded = encoding !== undefined
     this.resolve(encoding === undefined ? response : decoded(response, encoding, this.signal, this.memory))
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#received += chunk.length
+    this.#received += chunk.length * (this.#isEncoded ? DECODED_BYTES : 1)
     if (inSmallPieces(++this.#pieces, this.#received))
       return controller.abort(new Error('The upstream sends its answer in too many small pieces'))
     // There is usually one chunk, and `push` would allocate a capacity of 17.
