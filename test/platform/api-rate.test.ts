@@ -30,6 +30,20 @@ worldSuite(
       expect((await get(ada)).status).toBe(200)
     })
 
+    it('threat 192: a stolen session that uses up the minute in which its owner would end it', async () => {
+      await world().advance(60_000)
+      const stolen = await world().signedIn()
+      const status = async (method: string, path: string, as = stolen) =>
+        (await world().ask(method, path, { as })).status
+      for (let i = 0; i < 21; i++) await Promise.all([status('GET', '/api/account'), status('GET', '/api/tokens')])
+      expect([await status('GET', '/api/account'), await status('GET', '/api/tokens')]).toEqual([429, 429])
+      const own = await world().signIn(stolen.email)
+      expect(await status('GET', '/api/account', own)).toBe(429)
+      for (const path of ['/api/account/sign-ins', '/api/tokens']) expect(await status('GET', path, own)).toBe(200)
+      expect(await status('DELETE', '/api/auth?scope=others', own)).toBe(204)
+      expect(await status('GET', '/api/tokens')).toBe(401)
+    })
+
     it('threat 59: requests that read much, which count as several', async () => {
       const [ada, bob] = [await world().signedIn(), await world().signedIn()]
       const { id } = await newTask(world(), ada, (await newProject(world(), ada)).id)

@@ -7,12 +7,13 @@ import { USER_TURNS } from './conventions.js'
 import { turns } from './turns.js'
 import { forbidden, tooMany } from './errors.js'
 import type { Access } from './operation.js'
+import { isEnding } from './ending-operations.js'
 import { partOf } from './tokens/scopes.js'
 
 /** Who calls the platform; null on open routes. */
 export type Caller = { user: User; who: Identified } | null
 
-/** Counts the requests of a user, or of an address where there is none. Both throw ApiError 429 where there are too many. */
+/** Counts the requests of a user or a sign-in, or of an address where there is no user. Both throw ApiError 429 where there are too many. */
 export interface RequestCount {
   user(id: string): Promise<void>
   address(ip: string): Promise<void>
@@ -124,7 +125,8 @@ export function callerOf(
       return null
     }
     const who = await identify(identity, head, { ...sameOrigin, part: partOf(id), waited })
-    const [user] = who ? await Promise.all([userOf(kv, who, { now: now(), log }), counting?.user(who.userId)]) : [null]
+    const counted = isEnding(id) ? (who?.signInId ?? who?.userId) : who?.userId
+    const [user] = who ? await Promise.all([userOf(kv, who, { now: now(), log }), counting?.user(counted!)]) : [null]
     if (!who || !user) throw unauthenticated()
     log?.({ user_id: user.id })
     if (access !== 'user' && !needed[access].roles.includes(user.role)) throw forbidden(needed[access].message)

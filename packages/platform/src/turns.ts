@@ -4,6 +4,7 @@ import { bytes, ENTRIES_PER_READ, isAnswer } from '@turnpike/http'
 import type { RequestCount } from './caller.js'
 import { charactersOf } from './characters.js'
 import { REQUEST_BYTES, REQUEST_ENTRIES } from './conventions.js'
+import { isEnding } from './ending-operations.js'
 import type { PlatformRoute } from './operation.js'
 
 /** Does work of a user when it is its turn. */
@@ -73,11 +74,11 @@ function requestsOf(answer: unknown): number {
 
 /**
  * A route whose operation, and each piece of a list that it answers with, waits for the user's turn and is counted by its size. Uploads and replies
- * are not: they take as long as the client or the model does. Before each further page of a list, and after the wait for a turn, the caller is looked up again.
+ * are not: they take as long as the client or the model does. Nor is what ends sign-ins. Before each further page of a list, and after the wait for a turn, the caller is looked up again.
  */
 export function inTurns(given: PlatformRoute, count: RequestCount): PlatformRoute {
   const { operation } = given
-  if (operation.form || operation.events) return given
+  if (operation.form || operation.events || isEnding(operation.id)) return given
   const { permit } = operation
   const run: typeof operation.run = async (caller, input, call) => {
     if (!caller) return operation.run(caller, input, call)

@@ -62,8 +62,9 @@ export function signInAttempts({ kv, masters, failures, baseUrl, now }: AttemptO
    * which are good for no guess of another.
    */
   const holderOf = async (email: string): Promise<string> => {
-    const id = await userIdOf(kv, email)
-    const setAt = id !== null && (await kv.get<StoredPassword>(passwordKey(id)))?.value.set_at
+    // Read for an unknown e-mail as well, so that it takes as long.
+    const id = (await userIdOf(kv, email)) ?? 'unknown'
+    const setAt = (await kv.get<StoredPassword>(passwordKey(id)))?.value.set_at
     return setAt ? `${email} ${setAt}` : email
   }
 
