@@ -38,7 +38,8 @@ export async function startSmtp(options: SMTPServerOptions = {}): Promise<Smtp> 
         const email = await PostalMime.parse(Buffer.concat(chunks))
         received.push({ ...email, envelope: { from, to: rcptTo.map(({ address }) => address.toLowerCase()) } })
         done()
-      })()
+        // A client that was killed while it sent.
+      })().catch(done)
     },
     ...options,
   })

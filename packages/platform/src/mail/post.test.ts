@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { post } from './post.js'
 
 const text = { subject: 'A subject', before: ['One.'], after: [] }
@@ -23,12 +23,17 @@ it('waits for what is done later, as long as it may', async () => {
   const { later, drain } = post(undefined, (error) => told.push(error))
   await drain(60_000)
   const done: string[] = []
+  const begun = vi.fn()
   later(async () => {
+    begun()
     await held
     await nextTurn()
     done.push('one')
   })
   later(() => Promise.reject(new Error('the store is away')))
+  await nextTurn()
+  // What a request asks for begins when its answer is out.
+  expect(begun).not.toHaveBeenCalled()
   await drain(1)
   expect(done).toEqual([])
   const drained = drain(60_000)

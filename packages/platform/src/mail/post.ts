@@ -8,6 +8,9 @@ const REASON_LENGTH = 200
 /** Whether a message was sent: `none` where no mail is set up, `pending` until it is known. */
 export const MAIL_STATES = ['none', 'pending', 'sent', 'failed'] as const
 
+/** Milliseconds, at least and at most, after which what no answer waits for begins: the answer is out by then. */
+const LATER_MS = { least: 50, most: 250 }
+
 /** What became of a message, and why it failed. */
 export type Delivery = { mail: (typeof MAIL_STATES)[number]; mail_error?: string }
 
@@ -17,7 +20,7 @@ export interface Post {
   isThere: boolean
   /** Never rejects. */
   send(to: string, text: MailText): Promise<Delivery>
-  /** Does something that no answer waits for, so that its time tells nothing. */
+  /** Does something that no answer waits for, a little later, so that its time tells nothing. */
   later(work: () => Promise<void>): void
   /** Resolves when all of that is done; after `ms` in any case. */
   drain(ms: number): Promise<void>
@@ -43,7 +46,9 @@ export function post(
       }
     },
     later(work) {
-      const done = work()
+      const wait = LATER_MS.least + Math.random() * (LATER_MS.most - LATER_MS.least)
+      const done = new Promise((begin) => setTimeout(begin, wait))
+        .then(work)
         .catch((error: unknown) => onError?.(error, { mail: 'in the background' }))
         .finally(() => running.delete(done))
       running.add(done)
