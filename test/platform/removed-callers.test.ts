@@ -56,6 +56,25 @@ worldSuite(
       expect(role).toBe('user')
     })
 
+    it('threat 179: administrators give nobody a password once they are deleted, also where it waits to be hashed', async () => {
+      const [eve, mallory, ada] = [
+        await world().signedIn('admin'),
+        await world().signedIn('admin'),
+        await world().signedIn(),
+      ]
+      await world().call('holdPasswords', true)
+      const body = { password: 'battery staple' }
+      const waiting = [
+        ask('POST', '/api/users', { as: mallory, body: newAdmin() }),
+        ask('PUT', `/api/users/${ada.id}/password`, { as: mallory, body }),
+      ]
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      expect((await ask('DELETE', `/api/users/${mallory.id}`, { as: eve })).status).toBe(204)
+      await world().call('holdPasswords', false)
+      expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([401, 401])
+      expect((await ask('GET', '/api/account', { as: ada })).status).toBe(200)
+    })
+
     it('threat 179: a session that has ended makes no token, no key and no file', async () => {
       const ada = await world().signedIn('developer', true)
       const ended = once(() => ask('DELETE', '/api/auth?scope=global', { as: ada }))

@@ -115,14 +115,18 @@ const gateway = createGateway({
 })
 // A five-hundredth of the work: the tests sign in hundreds of times.
 const hasher = scryptHasher({ ln: 8, r: 8, p: 1 })
-/** Set while passwords wait to be checked. */
+/** Set while passwords wait to be checked or hashed. */
 let held
 const identity = passwordAuth({
   kv,
   secret: 'a secret of the tests, at least 32 characters',
   rateLimiter,
   ...(BASE_URL && { baseUrl: BASE_URL }),
-  hasher: { ...hasher, verify: async (...guess) => (await held?.promise, hasher.verify(...guess)) },
+  hasher: {
+    ...hasher,
+    hash: async (password) => (await held?.promise, hasher.hash(password)),
+    verify: async (...guess) => (await held?.promise, hasher.verify(...guess)),
+  },
   now,
 })
 /** What the upload check says, by the name of the file. */
@@ -212,7 +216,7 @@ const methods = {
   advance: (ms) => void (ahead += ms),
   /** Stops the clock, or with false lets it go on. */
   stopClock: (stop) => void (stopped = stop ? Date.now() : undefined),
-  /** Lets nobody's password be checked, until it is called with false. */
+  /** Lets nobody's password be checked or hashed, until it is called with false. */
   holdPasswords(hold) {
     held?.release()
     held = undefined

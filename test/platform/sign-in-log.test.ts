@@ -57,7 +57,7 @@ worldSuite(
         { actor: ada.id, action: 'sign-in', target: sid(phone.access), detail: '2001:db8:0:0::/64' },
         { actor: admin.id, action: 'user.role', target: ada.id, detail: 'developer' },
         { actor: ada.id, action: 'user.role', target: ada.id, detail: 'user' },
-        { actor: admin.id, action: 'user.update', target: ada.id },
+        { actor: admin.id, action: 'user.update', target: ada.id, detail: 'first_name' },
         { actor: ada.id, action: 'sign-out', target: sid(phone.access), detail: '192.0.2.9' },
         { actor: ada.id, action: 'sign-out', target: sid(ada.access), detail: '127.0.0.1' },
         { actor: 'users-cli', action: 'user.password', target: other.id },

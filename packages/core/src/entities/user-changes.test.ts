@@ -59,6 +59,8 @@ describe('updateUser', () => {
       expect(await updateUser(kv, 'u1', { budget }, { by: 'root' })).toEqual({ ...before, ...(budget && { budget }) })
     await updateUser(kv, 'u1', { role: 'developer', budget: { usd: 1 } }, { by: 'root' })
     await updateUser(kv, 'u1', { name: 'Ada' }, { by: 'root' })
+    // Nothing hides a change of the e-mail.
+    await updateUser(kv, 'u1', { email: 'eve@x.org', budget: null, token_limit: 5 }, { by: 'root' })
     const { items } = await listAudit(kv)
     expect(items.map(({ action, detail }) => [action, detail]).toReversed()).toEqual([
       ['user.budget', '$5 per month'],
@@ -66,7 +68,9 @@ describe('updateUser', () => {
       ['user.budget', 'none'],
       ['user.role', 'developer'],
       ['user.budget', '$1'],
-      ['user.update', undefined],
+      ['user.update', 'name'],
+      ['user.budget', 'none'],
+      ['user.update', 'email, token_limit'],
     ])
     await expectClean(kv)
   })

@@ -56,13 +56,16 @@ async function change(kv: KV, id: string, to: (user: User) => Changed | Promise<
 const nameOf = (budget: Budget | null): string =>
   budget ? `$${budget.usd}${budget.per ? ` per ${budget.per}` : ''}` : 'none'
 
-/** The audit entries of a change: of the role and the budget, with the new ones, or of something else. */
-function changeLog(user: User, { role = user.role, budget }: UserChange, act: Act): NonNullable<Commit['set']> {
+/** The audit entries of a change: of the role and the budget, with the new ones, and of the other fields, with their names. */
+function changeLog(user: User, fields: UserChange, act: Act): NonNullable<Commit['set']> {
+  const { role = user.role, budget, ...others } = fields
   const log = [
     ...(role === user.role ? [] : audit('user.role', user.id, { ...act, detail: role })),
     ...(budget === undefined ? [] : audit('user.budget', user.id, { ...act, detail: nameOf(budget) })),
   ]
-  return log.length > 0 ? log : audit('user.update', user.id, act)
+  const names = Object.keys(others)
+  if (names.length === 0 && log.length > 0) return log
+  return [...log, ...audit('user.update', user.id, { ...act, detail: names.join(', ') || undefined })]
 }
 
 /**

@@ -52,9 +52,9 @@ export const usersCreate = (users: UserOperations) =>
     example: { email: 'ada@example.org', firstName: 'Ada' },
     output: User,
     errors: [503],
-    async run(caller, { body }) {
+    async run(caller, { body }, { again }) {
       const input = { ...fieldsOf(body), ...present({ password: body.password }) }
-      return userView(await users.create(input, { by: caller!.user.id }))
+      return userView(await users.create(input, { by: caller!.user.id }, again))
     },
   })
 

@@ -33,8 +33,11 @@ export function userOperations(
   }
 
   return {
-    /** @throws ApiError 400 where the e-mail is taken or none, or for a password that is too short or too long, common, or made of the user's names */
-    async create({ password, ...fields }: UserInput, act: Act = {}): Promise<StoredUser> {
+    /**
+     * @param again called once a password is hashed, for which there may be a queue: whoever acts may be nobody any more
+     * @throws ApiError 400 where the e-mail is taken or none, or for a password that is too short or too long, common, or made of the user's names
+     */
+    async create({ password, ...fields }: UserInput, act: Act = {}, again?: () => unknown): Promise<StoredUser> {
       if (fields.email && !v.is(Email, fields.email))
         throw invalid('email must be an e-mail address', { field: 'email' })
       const time = act.now ?? now()
@@ -44,6 +47,7 @@ export function userOperations(
         throw invalid('Users are signed in elsewhere: they have no password here')
       if (password !== undefined && !fields.email) throw invalid('A user who signs in by password needs an e-mail')
       const also = password === undefined ? [] : [await sessions!.passwordEntry(id, password, fields)]
+      await again?.()
       const provider = fields.provider ?? (password === undefined ? '' : 'password')
       const del = fields.email ? await entriesOfInvited(kv, fields.email) : []
       const user = await newUser(kv, { ...fields, id, provider }, { ...act, now: time, also, del })
@@ -93,10 +97,10 @@ export function userOperations(
       await revoke(id, act)
       return restoreUser(kv, id, { now: now(), ...act })
     },
-    /** Gives a user a password, or another one, and ends all sign-ins. @throws ApiError 400 as `create` */
-    async setPassword(id: string, password: string, act: Act = {}): Promise<void> {
+    /** Gives a user a password, or another one, and ends all sign-ins. @param again as for `create`. @throws ApiError 400 as `create` */
+    async setPassword(id: string, password: string, act: Act = {}, again?: () => unknown): Promise<void> {
       if (!sessions) throw invalid('Users are signed in elsewhere: they have no password here')
-      await sessions.setPassword(id, password, { now: now(), ...act })
+      await sessions.setPassword(id, password, { now: now(), ...act }, again)
       const user = await getUser(kv, id)
       if (user) told.newPassword(user)
     },

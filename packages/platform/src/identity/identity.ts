@@ -78,8 +78,12 @@ export interface SessionIssuer {
    * @throws ApiError 403 where `current` is not the password, 429 after several failures, 400 and 503 as above
    */
   changePassword(who: Identified, passwords: { current: string; password: string }, head: Head): Promise<string[]>
-  /** Gives a user a new password, and ends all sign-ins. @throws ApiError 400 as above */
-  setPassword(userId: string, password: string, act?: Act): Promise<void>
+  /**
+   * Gives a user a new password, and ends all sign-ins.
+   * @param again called once it is hashed, for which there may be a queue, and before it is stored
+   * @throws ApiError 400 as above
+   */
+  setPassword(userId: string, password: string, act?: Act, again?: () => unknown): Promise<void>
   /** The keys that verify access tokens. */
   jwks(): Promise<{ keys: object[] }>
   /** Signs in those whom sign-in providers vouch for; absent = it does not. */

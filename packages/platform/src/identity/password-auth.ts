@@ -229,9 +229,10 @@ export function passwordAuth(options: PasswordAuthOptions): PasswordAuth {
       return [...cookies, await attempts.succeeded(emailId(user.email), head)]
     },
 
-    async setPassword(userId, password, act = {}) {
+    async setPassword(userId, password, act = {}, again) {
       const of = (await getUser(kv, userId, { deleted: true })) ?? {}
       const entry = await passwords.entry(userId, password, { of })
+      await again?.()
       await kv.commit({ set: [entry, ...audit('user.password', userId, { now: now(), ...act })] })
       await sessions.signOutUser(userId)
     },

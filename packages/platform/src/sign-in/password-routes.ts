@@ -33,8 +33,8 @@ export const usersPassword = (users: UserOperations) =>
     body: v.object({ password: Password }),
     example: { password: 'battery staple' },
     errors: [404, 503],
-    async run(caller, { params: { id }, body: { password } }) {
+    async run(caller, { params: { id }, body: { password } }, { again }) {
       found('user', await users.get(id))
-      await users.setPassword(id, password, { by: caller!.user.id })
+      await users.setPassword(id, password, { by: caller!.user.id }, again)
     },
   })
