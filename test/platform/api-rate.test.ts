@@ -154,7 +154,7 @@ worldSuite(
 
     it('threat 47: a store that one user fills, by requests without a user, which count by their address', async () => {
       await world().advance(60_000)
-      const ada = await world().signedIn()
+      const ada = await world().signedIn('user', true)
       const anonymous = (address: string, as?: string) =>
         world().ask<object>('GET', as === undefined ? '/api/openapi.json' : '/api/account', {
           as,
@@ -172,6 +172,20 @@ worldSuite(
       }
       expect([open, invalid]).toEqual([Array(15).fill(200), [...Array(15).fill(401), ...Array(5).fill(429)]])
       expect((await anonymous('2001:db8:0:1::1')).status).toBe(200)
+      // So does whoever is signed in and refused: for another scope, or as a page of another site.
+      const body = { name: 'reader', scopes: ['account:read'] }
+      const { token } = (await world().ask<{ token: string }>('POST', '/api/tokens', { as: ada, body })).body
+      const byToken = { authorization: `Bearer ${token}` }
+      const byPage = { cookie: ada.cookie!, 'sec-fetch-site': 'cross-site' }
+      const refused = async (method: string, path: string, credential: object) =>
+        (await world().ask(method, path, { headers: { 'x-forwarded-for': '2001:db8:0:3::1', ...credential } })).status
+      for (const path of ['/api/projects', '/api/gateway/v1/chat/completions']) {
+        const statuses: number[] = []
+        for (let i = 0; i < 17; i++)
+          statuses.push(await refused('POST', path, byToken), await refused('POST', path, byPage))
+        expect(statuses).toEqual([...Array(30).fill(403), ...Array(4).fill(429)])
+        await world().advance(60_000)
+      }
       // Whoever is signed in is not counted by the address.
       const headers = { 'x-forwarded-for': '2001:db8::2' }
       expect((await world().ask('GET', '/api/account', { as: ada, headers })).status).toBe(200)

@@ -12,6 +12,8 @@ export interface SameOriginOptions {
   baseUrl?: string | undefined
   /** Origins such as `https://console.example`, besides the one that is called; default none. */
   trustedOrigins?: readonly string[] | undefined
+  /** Called for each request whose caller {@link identify} does not find or refuses, such as to count it. What it throws is the answer. Default nothing. */
+  refused?: ((head: Head) => Promise<void>) | undefined
 }
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -105,8 +107,17 @@ export async function identify(
   head: Head,
   { part, waited, ...options }: SameOriginOptions & { part?: string | undefined; waited?: number | undefined },
 ): Promise<Identified | null> {
-  const who = await authenticator.authenticate(head, waited)
-  if (who && (who.via ?? 'cookie') === 'cookie') requireSameOrigin(head, options)
-  if (who) requireScope(who, part, SAFE.has(head.method) ? 'read' : 'write')
-  return who
+  try {
+    const who = await authenticator.authenticate(head, waited)
+    if (who) {
+      if ((who.via ?? 'cookie') === 'cookie') requireSameOrigin(head, options)
+      requireScope(who, part, SAFE.has(head.method) ? 'read' : 'write')
+      return who
+    }
+  } catch (error) {
+    if (waited === undefined) await options.refused?.(head)
+    throw error
+  }
+  if (waited === undefined) await options.refused?.(head)
+  return null
 }

@@ -76,21 +76,6 @@ export function requestCount(
   }
 }
 
-/** The same identity, which counts the requests of nobody that it knows by their address, whatever their credential. */
-export const countingUnknown = (identity: Authenticator, { address }: RequestCount): Authenticator => ({
-  async authenticate(head, waited) {
-    try {
-      const who = await identity.authenticate(head, waited)
-      if (who) return who
-    } catch (error) {
-      if (waited === undefined) await address(head.ip())
-      throw error
-    }
-    if (waited === undefined) await address(head.ip())
-    return null
-  },
-})
-
 const needed: Record<'developer' | 'admin', { roles: Role[]; message: string }> = {
   developer: { roles: ['developer', 'admin'], message: 'This is for developers and administrators' },
   admin: { roles: ['admin'], message: 'This is for administrators' },

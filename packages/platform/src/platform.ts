@@ -2,7 +2,7 @@ import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, Usage
 import { ApiError, gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
 import { checkOptions } from '@turnpike/core/helpers'
 import { consumeMore, keyLimitsOf } from '@turnpike/core/internal'
-import type { CorsOptions, Exchange, Handler, HandlerOptions, Servable, ShellOptions, Shells } from '@turnpike/http'
+import type { CorsOptions, Exchange, Handler, HandlerOptions, Head, Servable, ShellOptions, Shells } from '@turnpike/http'
 import { createHandler, requireSameOrigin, shells } from '@turnpike/http'
 import type { PlanLimits } from './accounts/balances.js'
 import { balanceOperations, dataBytesOf } from './accounts/balances.js'
@@ -12,7 +12,7 @@ import { userOperations } from './accounts/users.js'
 import type { UserGateway } from './browser-gateway.js'
 import { browserGateway, isBrowserGateway } from './browser-gateway.js'
 import type { Caller } from './caller.js'
-import { callerOf, countingUnknown, requestCount } from './caller.js'
+import { callerOf, requestCount } from './caller.js'
 import { countedReads } from './counted-reads.js'
 import {
   API_RATE_LIMITS,
@@ -282,23 +282,24 @@ export function createPlatform(options: PlatformOptions): Platform {
   ]
 
   const sameOrigin = { baseUrl, trustedOrigins }
+  const refused = (head: Head): Promise<void> => count.address(head.ip())
   const known = withTokens(kv, identity, now)
   const callers = { identity: known, ...sameOrigin, now }
   const authenticate = callerOf(kv, callers)
-  const counted = countingUnknown(known, count)
   const api = createHandler({
     ...options,
     bodyLimit,
     jsonFields: PLATFORM_JSON_FIELDS,
     routes: routes.map((one) => inTurns(one, count)),
-    authenticate: callerOf(kv, { ...callers, identity: counted, count }),
+    authenticate: callerOf(kv, { ...callers, refused, count }),
     callerId: (caller) => caller?.user.id,
     errorBody: ({ message }) => ({ error: message }),
   })
   const browser =
     gateway &&
-    browserGateway(gateway, counted, {
+    browserGateway(gateway, known, {
       ...sameOrigin,
+      refused,
       count: parts.countRequest,
       cors: options.cors ?? { origins: [] },
     })
