@@ -265,9 +265,14 @@ describe('a rate limit', () => {
     expect(health.rest(target())).toBeUndefined()
   })
 
-  it('threat 167: rests five seconds at most where a smaller request may pass, as Claude says it', () => {
+  it.each([
+    "This request would exceed your organization's rate limit of 30,000 input tokens per minute.",
+    'Rate limit reached for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Used 50, Requested 29999.',
+    'Requests to the operation have exceeded token rate limit of your current OpenAI S0 pricing tier.',
+    'Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_paid_tier_input_token_count',
+    'Too many tokens, please wait before trying again.',
+  ])('threat 167: rests five seconds at most where a smaller request may pass: %s', (text) => {
     const { clock, health } = setup()
-    const text = "This request would exceed your organization's rate limit of 30,000 input tokens per minute."
     health.report(target(), new UpstreamError(text, failure({ status: 429, retryAfter: 60 }).failure))
     expect(health.rest(target())?.until).toBe(clock.now + 5_000)
   })

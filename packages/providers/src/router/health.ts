@@ -55,9 +55,11 @@ const refusesModel = ({ message, failure: { status, code } }: UpstreamError, mod
 const isTooLarge = ({ message, failure: { status } }: UpstreamError): boolean =>
   (status === 429 && /request too large/i.test(message)) || (status === 402 && /fewer max_tokens/i.test(message))
 
-/** Whether a smaller request may pass, as Claude says it: what is left of the limit of a minute is not told. */
-const isLarge = ({ message, failure: { status } }: UpstreamError): boolean =>
-  status === 429 && /would exceed .{0,200}tokens per minute/i.test(message)
+/** How OpenAI and Groq, Claude, Azure, Gemini and Bedrock say that a limit of tokens is reached. */
+const ofTokens = /tokens per min|token rate limit|token_count|too many tokens/i
+
+/** Whether a smaller request may pass: a limit of tokens refuses large ones while small ones are answered. */
+const isLarge = ({ message, failure: { status } }: UpstreamError): boolean => status === 429 && ofTokens.test(message)
 
 /**
  * Milliseconds after which a burst of one caller's is over: after an answer, no 500 is counted for so long, as an outage is to be noticed soon; and so long
