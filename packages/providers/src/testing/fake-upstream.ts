@@ -161,7 +161,13 @@ export function fakeUpstream(
       const { createServer } = await import('node:http')
       const server = createServer(async (request, response) => {
         const left = new AbortController()
-        response.on('close', () => left.abort(new DOMException('The client left', 'AbortError')))
+        let goOn = (): void => undefined
+        response
+          .on('drain', () => goOn())
+          .on('close', () => {
+            left.abort(new DOMException('The client left', 'AbortError'))
+            goOn()
+          })
         const bytes = await joined(request).catch(() => undefined)
         // The client left.
         if (!bytes) return
@@ -170,8 +176,7 @@ export function fakeUpstream(
         response.writeHead(reply.status, reply.headers)
         try {
           for await (const piece of counted(left.signal, until(left.signal, reply.body)))
-            if (!response.write(piece))
-              await new Promise((resolve) => response.once('drain', resolve).once('close', resolve))
+            if (!response.write(piece) && !left.signal.aborted) await new Promise<void>((resolve) => (goOn = resolve))
         } catch {
           // The client left.
         }
