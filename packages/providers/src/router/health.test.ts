@@ -147,7 +147,9 @@ describe('the circuit breaker', () => {
       'This request requires more credits, or fewer max_tokens. You requested up to 64000 tokens',
       { status: 402, credential: true },
     ],
-  ])('does not count what a smaller request would pass, and lets no model rest: %s', (text, fields) => {
+    ['Resource unavailable: try again later', { status: 429 }],
+    ['Flex capacity exceeded', { status: 498 }],
+  ])('does not count what another request would pass, and lets no model rest: %s', (text, fields) => {
     const { health } = setup()
     const error = new UpstreamError(text, failure(fields).failure)
     for (let i = 0; i < 5; i++) health.report(target(), error)

@@ -49,11 +49,13 @@ const refusesModel = ({ message, failure: { status, code } }: UpstreamError, mod
   (code === 'model_not_found' || message.includes(model) || /\b(models?|resource)\b/i.test(message))
 
 /**
- * Whether a smaller request would pass: OpenAI and Groq answer 429 to a prompt that is larger than the account's limit of a minute, OpenRouter 402
- * to a `max_tokens` that is dearer than what the account has left.
+ * Whether another request would pass: OpenAI and Groq answer 429 to a prompt that is larger than the account's limit of a minute, OpenRouter 402
+ * to a `max_tokens` that is dearer than what the account has left; where there is no room in the service tier `flex`, OpenAI answers 429, Groq 498.
  */
-const isTooLarge = ({ message, failure: { status } }: UpstreamError): boolean =>
-  (status === 429 && /request too large/i.test(message)) || (status === 402 && /fewer max_tokens/i.test(message))
+const isOfRequest = ({ message, failure: { status } }: UpstreamError): boolean =>
+  (status === 429 && /request too large|resource unavailable/i.test(message)) ||
+  (status === 402 && /fewer max_tokens/i.test(message)) ||
+  status === 498
 
 /** How OpenAI and Groq, Claude, Azure, Gemini and Bedrock say that a limit of tokens is reached. */
 const ofTokens = /tokens per min|token rate limit|token_count|too many tokens/i
@@ -144,7 +146,7 @@ export class Health {
     // Other errors, such as a disconnected client, say nothing about the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
     if (error === undefined && this.#tried.has(target)) this.#limited.get(provider)?.delete(model)
-    if (error === undefined || error.failure.caller || ended(error.failure) || isTooLarge(error)) {
+    if (error === undefined || error.failure.caller || ended(error.failure) || isOfRequest(error)) {
       state.answered = this.#now()
       state.failures = 0
       state.nextTry = undefined
