@@ -23,6 +23,8 @@ export interface CallOptions {
 export interface Target {
   provider: Provider
   model: string
+  /** What the model is asked for; absent = not known. */
+  task?: CallKind
   /** The current price; undefined if unknown. */
   price: Price | undefined
   /** Version of the price table. */

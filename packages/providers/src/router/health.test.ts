@@ -1,4 +1,4 @@
-import type { Provider, Target, UpstreamFailure } from '@turnpike/core'
+import type { CallKind, Provider, Target, UpstreamFailure } from '@turnpike/core'
 import { ApiError, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { Health } from './health.js'
@@ -136,6 +136,48 @@ describe('the circuit breaker', () => {
     expect([health.rest(target('m-7b'))?.why, health.rest(target('other'))]).toEqual(['limited', undefined])
     clock.now += 10_000
     expect(health.rest(target('m-7b'))).toBeUndefined()
+  })
+
+  describe('threat 193: a model that one request after another lets rest, for what it may not be asked', () => {
+    const refused = new UpstreamError('This model is not for that', failure({ status: 403, credential: true }).failure)
+    const ask = (health: Health, task: CallKind, error?: UpstreamError): void => {
+      const one: Target = { ...target(), task }
+      health.begin(one)
+      health.report(one, error)
+    }
+    const rests = (health: Health, task: CallKind): boolean => health.rest({ ...target(), task }) !== undefined
+
+    it('rests for that alone', () => {
+      const { health } = setup()
+      ask(health, 'embeddings', refused)
+      expect([rests(health, 'embeddings'), rests(health, 'chat')]).toEqual([true, false])
+      expect(health.limits(provider)).toHaveLength(1)
+    })
+
+    it('does not rest for an hour after its last answer', () => {
+      const { clock, health } = setup()
+      ask(health, 'chat')
+      clock.now += 3_599_999
+      ask(health, 'chat', refused)
+      expect(rests(health, 'chat')).toBe(false)
+      clock.now += 1
+      ask(health, 'chat', refused)
+      expect(rests(health, 'chat')).toBe(true)
+    })
+
+    it('does not rest for five seconds after it has, so that others may get an answer', () => {
+      const { clock, health } = setup()
+      ask(health, 'chat', refused)
+      clock.now += 10_000
+      for (const ms of [0, 4_999]) {
+        clock.now += ms
+        ask(health, 'chat', refused)
+        expect(rests(health, 'chat')).toBe(false)
+      }
+      clock.now += 1
+      ask(health, 'chat', refused)
+      expect(rests(health, 'chat')).toBe(true)
+    })
   })
 
   it.each([

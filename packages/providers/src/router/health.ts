@@ -16,11 +16,22 @@ export interface Rest {
   until: number
 }
 
+/** A model that rests, for all that it is asked for or, where it was refused, for that alone. */
+interface ModelRest {
+  model: string
+  until: number
+}
+
+/** A model and what it is asked for, as a key. */
+const askedOf = ({ task = 'chat', model }: Pick<Target, 'task' | 'model'>): string => `${task} of ${model}`
+
 interface State {
   failures: number
   last: ProviderHealth['last_failure']
   /** When it last answered; -Infinity before that. */
   answered: number
+  /** When its models have answered, by what they were asked for. */
+  proven: Map<string, number>
   /** When one request may try it; undefined while it is healthy. */
   nextTry: number | undefined
   /** The target of the running trial request, and until when others wait for it: a stream may take as long as its reader wants. */
@@ -69,6 +80,15 @@ const isLarge = ({ message, failure: { status } }: UpstreamError): boolean => st
  */
 const BURST_MS = 5_000
 
+/**
+ * Milliseconds for which an answer of a model proves that the account may use it. What is refused then is what a caller asked of it, such as embeddings
+ * of a chat model.
+ */
+const PROOF_MS = 3_600_000
+
+/** Of how many models of a provider that is known. */
+const MOST_PROVEN = 1_000
+
 /** Milliseconds that a model rests at most for a Retry-After, which may be that of one of an upstream's users, and then is tried again. */
 const LONGEST_REST_MS = 300_000
 
@@ -90,7 +110,7 @@ function doubtfulMs(failure: UpstreamFailure, restMs: number): number {
  */
 export class Health {
   readonly #states: WeakMap<Provider, State>
-  readonly #limited: WeakMap<Provider, Map<string, number>>
+  readonly #limited: WeakMap<Provider, Map<string, ModelRest>>
   /** Those that were called while their model rested: an answer ends that. */
   readonly #tried = new WeakSet<Target>()
   readonly #most: number
@@ -111,7 +131,14 @@ export class Health {
     if (!state)
       this.#states.set(
         provider,
-        (state = { failures: 0, last: null, answered: -Infinity, nextTry: undefined, trial: undefined }),
+        (state = {
+          failures: 0,
+          last: null,
+          answered: -Infinity,
+          proven: new Map(),
+          nextTry: undefined,
+          trial: undefined,
+        }),
       )
     return state
   }
@@ -132,9 +159,11 @@ export class Health {
   }
 
   /** Whether a target rests; undefined where it may be called. */
-  rest({ provider, model }: Pick<Target, 'provider' | 'model'>): Rest | undefined {
+  rest({ provider, ...asked }: Pick<Target, 'provider' | 'model' | 'task'>): Rest | undefined {
     if (!this.available(provider)) return { why: 'unhealthy', until: this.#of(provider).nextTry! }
-    const until = this.#limited.get(provider)?.get(model) ?? 0
+    const limits = this.#limited.get(provider)
+    if (!limits) return undefined
+    const until = Math.max(limits.get(asked.model)?.until ?? 0, limits.get(askedOf(asked))?.until ?? 0)
     return until > this.#now() ? { why: 'limited', until } : undefined
   }
 
@@ -145,7 +174,7 @@ export class Health {
     if (state.trial?.target === target) state.trial = undefined
     // Other errors, such as a disconnected client, say nothing about the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
-    if (error === undefined && this.#tried.has(target)) this.#limited.get(provider)?.delete(model)
+    if (error === undefined) this.#prove(state, target)
     if (error === undefined || error.failure.caller || ended(error.failure) || isOfRequest(error)) {
       state.answered = this.#now()
       state.failures = 0
@@ -153,24 +182,47 @@ export class Health {
       return
     }
     const { kind, retryAfter } = error.failure
-    const isOfModel = refusesModel(error, model) || isRateLimit(error.failure)
-    if (isOfModel || retryAfter !== undefined)
-      this.#limit(
-        target,
-        Math.min(
-          retryAfter === undefined ? this.#restMs : retryAfter * 1000,
-          isLarge(error) ? BURST_MS : LONGEST_REST_MS,
-        ),
-      )
+    const isRefused = refusesModel(error, model)
+    const isOfModel = isRefused || isRateLimit(error.failure)
+    if (isOfModel || retryAfter !== undefined) {
+      const most = isLarge(error) ? BURST_MS : LONGEST_REST_MS
+      const ms = Math.min(retryAfter === undefined ? this.#restMs : retryAfter * 1000, most)
+      if (!isRefused) this.#limit(target, model, ms)
+      else if (this.#mayRefuse(state, target)) this.#limit(target, askedOf(target), ms)
+    }
     if (isOfModel || this.#now() - state.answered < doubtfulMs(error.failure, this.#restMs)) return
     this.#fail(state, kind)
   }
 
-  #limit({ provider, model }: Target, ms: number): void {
-    const limits = this.#limited.get(provider) ?? new Map<string, number>()
-    // Expired entries are removed, because model ids are chosen by callers and would accumulate.
-    for (const [one, until] of limits) if (until <= this.#now()) limits.delete(one)
-    this.#limited.set(provider, limits.set(model, this.#now() + ms))
+  /** Notes an answer, which ends the rest of a model that was called all the same. */
+  #prove({ proven }: State, target: Target): void {
+    const asked = askedOf(target)
+    if (this.#tried.has(target)) {
+      const limits = this.#limited.get(target.provider)
+      limits?.delete(target.model)
+      limits?.delete(asked)
+    }
+    // The one that has answered last is the last.
+    proven.delete(asked)
+    proven.set(asked, this.#now())
+    if (proven.size > MOST_PROVEN) proven.delete(proven.keys().next().value!)
+  }
+
+  /**
+   * Whether a model that was refused rests. Not where it has answered, and not within five seconds of its last rest, so that others have a chance to
+   * get an answer of it whatever somebody asks of it again and again.
+   */
+  #mayRefuse({ proven }: State, target: Target): boolean {
+    const asked = askedOf(target)
+    const { until = -Infinity } = this.#limited.get(target.provider)?.get(asked) ?? {}
+    return this.#now() - (proven.get(asked) ?? -Infinity) >= PROOF_MS && this.#now() >= until + BURST_MS
+  }
+
+  #limit({ provider, model }: Target, key: string, ms: number): void {
+    const limits = this.#limited.get(provider) ?? new Map<string, ModelRest>()
+    // Old entries are removed, because model ids are chosen by callers and would accumulate.
+    for (const [one, { until }] of limits) if (until + BURST_MS <= this.#now()) limits.delete(one)
+    this.#limited.set(provider, limits.set(key, { model, until: this.#now() + ms }))
   }
 
   #fail(state: State, kind: UpstreamFailure['kind']): void {
@@ -198,7 +250,10 @@ export class Health {
 
   /** The rate-limited models, each with its end. */
   limits(provider: Provider): ProviderState['limited'] {
-    return [...(this.#limited.get(provider) ?? [])]
+    const limits = [...(this.#limited.get(provider)?.values() ?? [])]
+    // One that rests longer comes later, and stays.
+    const ends = new Map(limits.toSorted((a, b) => a.until - b.until).map(({ model, until }) => [model, until]))
+    return [...ends]
       .filter(([, until]) => until > this.#now())
       .map(([model, until]) => ({ model, until: new Date(until).toISOString() }))
   }

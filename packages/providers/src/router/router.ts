@@ -159,11 +159,12 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
     return [...groups].flatMap(([name, group]) => groupModel(name, membersOf(known, group), known) ?? [])
   }
 
-  const targetOf = (table: PriceTable, { provider, model }: Place): Target => {
+  const targetOf = (table: PriceTable, { provider, model }: Place, { task }: Need): Target => {
     const id = plainId(model)
     return {
       provider,
       model,
+      task,
       price: table.price(provider.id, id),
       catalogue: table.version,
       prices: table,
@@ -177,7 +178,7 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
     const candidates = places.map((place): Candidate => {
       const { provider, model } = place
       const id = plainId(model)
-      const target = targetOf(table, place)
+      const target = targetOf(table, place, need)
       plans.join(target, place.member)
       const listed = byPrice ? known.listed.get(id)?.get(provider.id) : undefined
       const { context, maxOutput } = (byPrice && target.limits?.()) || {}
@@ -199,7 +200,10 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
     ...[known, table, need, session]: [Catalogue, PriceTable, Need, string | undefined]
   ): Target[] =>
     fallbacks.flatMap(([fallback, model]) =>
-      fallbackPlaces(known, need, model, session).map((place): Target => ({ ...targetOf(table, place), fallback })),
+      fallbackPlaces(known, need, model, session).map((place): Target => ({
+        ...targetOf(table, place, need),
+        fallback,
+      })),
     )
 
   /** Chooses among several places, or by a price or the options of a group. */
@@ -232,7 +236,7 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
     const group = groups.get(need.request.model)
     if (places.length > 1 || group || need.request.provider === 'auto')
       return compare(places, group, known, table, need, requestId, session)
-    const targets = [targetOf(table, places[0]!)]
+    const targets = [targetOf(table, places[0]!, need)]
     if (quotas.isUsed) plans.make(targets, { need, options, isStuck: true })
     return { targets }
   }
