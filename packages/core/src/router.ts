@@ -24,7 +24,7 @@ export interface Target {
   provider: Provider
   model: string
   /** What the model is asked for; absent = not known. */
-  task?: CallKind
+  need?: Pick<Need, 'task' | 'size'>
   /** The current price; undefined if unknown. */
   price: Price | undefined
   /** Version of the price table. */

@@ -141,11 +141,12 @@ describe('the circuit breaker', () => {
   describe('threat 193: a model that one request after another lets rest, for what it may not be asked', () => {
     const refused = new UpstreamError('This model is not for that', failure({ status: 403, credential: true }).failure)
     const ask = (health: Health, task: CallKind, error?: UpstreamError): void => {
-      const one: Target = { ...target(), task }
+      const one: Target = { ...target(), need: { task } }
       health.begin(one)
       health.report(one, error)
     }
-    const rests = (health: Health, task: CallKind): boolean => health.rest({ ...target(), task }) !== undefined
+    const rests = (health: Health, task: CallKind): boolean =>
+      health.rest({ ...target(), need: { task } }) !== undefined
 
     it('rests for that alone', () => {
       const { health } = setup()
@@ -319,6 +320,21 @@ describe('a rate limit', () => {
     const { clock, health } = setup()
     health.report(target(), new UpstreamError(text, failure({ status: 429, retryAfter: 60 }).failure))
     expect(health.rest(target())?.until).toBe(clock.now + 5_000)
+  })
+
+  it('threat 167: lets requests pass that are far smaller than what a limit of tokens has refused', () => {
+    const { health } = setup()
+    const of = (prompt: number, output: number): Target => ({
+      ...target(),
+      need: { task: 'chat', size: () => ({ prompt, output }) },
+    })
+    const text = 'Rate limit reached for m on tokens per min (TPM): Limit 30000, Used 50, Requested 30000.'
+    health.report(of(10, 29_990), new UpstreamError(text, failure({ status: 429, retryAfter: 1 }).failure))
+    const rests = [of(1_000, 1_999), of(1_000, 2_000), target()].map((one) => health.rest(one) !== undefined)
+    expect(rests).toEqual([false, true, true])
+    // A small one is refused as well: then all rest.
+    health.report(of(10, 20), new UpstreamError(text, failure({ status: 429, retryAfter: 1 }).failure))
+    expect(health.rest(of(10, 20))).toBeDefined()
   })
 
   it('ends with the answer to a request that was sent all the same, and not with that to one before', () => {

@@ -20,10 +20,26 @@ export interface Rest {
 interface ModelRest {
   model: string
   until: number
+  /** After a limit of tokens: those of the request that it refused. A request of less than a tenth is sent all the same. Absent = it rests for all. */
+  tokens?: number | undefined
 }
 
+type Asked = Pick<Target, 'model' | 'need'>
+
 /** A model and what it is asked for, as a key. */
-const askedOf = ({ task = 'chat', model }: Pick<Target, 'task' | 'model'>): string => `${task} of ${model}`
+const askedOf = ({ model, need }: Asked): string => `${need?.task ?? 'chat'} of ${model}`
+
+/** The tokens of a request's prompt and answer, as far as they are known. */
+function tokensOf({ need }: Asked): number | undefined {
+  const size = need?.size?.()
+  return size && size.prompt + size.output
+}
+
+/** Until when a request has to wait for a rest; 0 where it has not. */
+function endFor(asked: Asked, rest: ModelRest | undefined): number {
+  const tokens = rest?.tokens === undefined ? undefined : tokensOf(asked)
+  return rest === undefined || (tokens !== undefined && tokens < rest.tokens! / 10) ? 0 : rest.until
+}
 
 interface State {
   failures: number
@@ -159,11 +175,12 @@ export class Health {
   }
 
   /** Whether a target rests; undefined where it may be called. */
-  rest({ provider, ...asked }: Pick<Target, 'provider' | 'model' | 'task'>): Rest | undefined {
+  rest(target: Pick<Target, 'provider' | 'model' | 'need'>): Rest | undefined {
+    const { provider, model } = target
     if (!this.available(provider)) return { why: 'unhealthy', until: this.#of(provider).nextTry! }
     const limits = this.#limited.get(provider)
     if (!limits) return undefined
-    const until = Math.max(limits.get(asked.model)?.until ?? 0, limits.get(askedOf(asked))?.until ?? 0)
+    const until = Math.max(endFor(target, limits.get(model)), endFor(target, limits.get(askedOf(target))))
     return until > this.#now() ? { why: 'limited', until } : undefined
   }
 
@@ -185,9 +202,10 @@ export class Health {
     const isRefused = refusesModel(error, model)
     const isOfModel = isRefused || isRateLimit(error.failure)
     if (isOfModel || retryAfter !== undefined) {
-      const most = isLarge(error) ? BURST_MS : LONGEST_REST_MS
+      const isSmallerGood = isLarge(error)
+      const most = isSmallerGood ? BURST_MS : LONGEST_REST_MS
       const ms = Math.min(retryAfter === undefined ? this.#restMs : retryAfter * 1000, most)
-      if (!isRefused) this.#limit(target, model, ms)
+      if (!isRefused) this.#limit(target, model, ms, isSmallerGood ? tokensOf(target) : undefined)
       else if (this.#mayRefuse(state, target)) this.#limit(target, askedOf(target), ms)
     }
     if (isOfModel || this.#now() - state.answered < doubtfulMs(error.failure, this.#restMs)) return
@@ -218,11 +236,12 @@ export class Health {
     return this.#now() - (proven.get(asked) ?? -Infinity) >= PROOF_MS && this.#now() >= until + BURST_MS
   }
 
-  #limit({ provider, model }: Target, key: string, ms: number): void {
+  /** @param tokens see {@link ModelRest} */
+  #limit({ provider, model }: Target, key: string, ms: number, tokens?: number): void {
     const limits = this.#limited.get(provider) ?? new Map<string, ModelRest>()
     // Old entries are removed, because model ids are chosen by callers and would accumulate.
     for (const [one, { until }] of limits) if (until + BURST_MS <= this.#now()) limits.delete(one)
-    this.#limited.set(provider, limits.set(key, { model, until: this.#now() + ms }))
+    this.#limited.set(provider, limits.set(key, { model, until: this.#now() + ms, tokens }))
   }
 
   #fail(state: State, kind: UpstreamFailure['kind']): void {

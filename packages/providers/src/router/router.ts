@@ -159,12 +159,12 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
     return [...groups].flatMap(([name, group]) => groupModel(name, membersOf(known, group), known) ?? [])
   }
 
-  const targetOf = (table: PriceTable, { provider, model }: Place, { task }: Need): Target => {
+  const targetOf = (table: PriceTable, { provider, model }: Place, need: Need): Target => {
     const id = plainId(model)
     return {
       provider,
       model,
-      task,
+      need,
       price: table.price(provider.id, id),
       catalogue: table.version,
       prices: table,
