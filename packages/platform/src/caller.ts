@@ -1,9 +1,10 @@
-import type { ApiError, Identified, KV, RateLimiter, Role, User } from '@turnpike/core'
+import type { ApiError, Identified, KV, RateLimit, RateLimiter, Role, User } from '@turnpike/core'
 import { addressOf, sha256 } from '@turnpike/core/helpers'
 import { unauthenticated, userOf } from '@turnpike/core/internal'
 import type { Authenticator, Call, Head, SameOriginOptions } from '@turnpike/http'
 import { identify } from '@turnpike/http'
-import { USER_TURNS } from './conventions.js'
+import { LISTS_LEAVE, USER_TURNS } from './conventions.js'
+import type { Turn } from './turns.js'
 import { turns } from './turns.js'
 import { forbidden, tooMany } from './errors.js'
 import type { Access } from './operation.js'
@@ -21,7 +22,9 @@ export interface RequestCount {
   more(id: string, requests: number): Promise<void> | void
   /** Throws where what a user has read has used up their minute. */
   check(id: string): void
-  /** Resolves once what a user has read leaves room in their minute. */
+  /** Does what is to be done for a further page of a list that has begun: of each user, one at a time. */
+  page: Turn
+  /** Resolves once half of a user's minute is left. */
   room(id: string): Promise<void>
   /** Does a request of a user when it is its turn, or the next part of one that has begun, which is not refused any more. */
   turn<T>(id: string, work: (hasWaited: boolean) => Promise<T>, hasBegun?: boolean): Promise<T>
@@ -37,36 +40,50 @@ export function requestCount(
   now: () => number,
 ): RequestCount {
   const inTurn = turns(USER_TURNS)
-  /** Users whom what they have read has used up their minute, and when it ends, in milliseconds: their requests that wait were counted before. */
-  const ends = new Map<string, number>()
+  /** What is left of the minutes of users, and when these end, in milliseconds. Requests that wait for their turn were counted before. */
+  const minutes = new Map<string, { left: number; isOver: boolean; end: number }>()
+  let cleanAt = 0
   const refuse = (perMinute: number, retryAfter: number): ApiError =>
     tooMany(`You are limited to ${perMinute} requests per minute`, retryAfter)
-  const count = async (key: string, perMinute: number): Promise<void> => {
-    const { ok, retryAfter } = await limiter.consume(key, perMinute)
-    if (!ok) throw refuse(perMinute, retryAfter)
+  const minuteOf = (id: string) => {
+    const minute = minutes.get(id)
+    return minute && minute.end > now() ? minute : undefined
+  }
+  const consume = async (id: string): Promise<RateLimit> => {
+    const limit = await limiter.consume(`api ${id}`, user)
+    const { ok, retryAfter, remaining = user } = limit
+    const end = now() + retryAfter * 1_000
+    if (cleanAt <= now()) {
+      for (const [other, minute] of minutes) if (minute.end <= now()) minutes.delete(other)
+      cleanAt = end
+    }
+    const { isOver = false } = minuteOf(id) ?? {}
+    minutes.set(id, { left: ok ? remaining : 0, isOver: isOver || !ok, end })
+    return limit
   }
   const check = (id: string): void => {
-    const left = (ends.get(id) ?? 0) - now()
-    if (left > 0) throw refuse(user, Math.ceil(left / 1_000))
+    const { isOver, end } = minuteOf(id) ?? { isOver: false, end: 0 }
+    if (isOver) throw refuse(user, Math.ceil((end - now()) / 1_000))
   }
   return {
-    user: (id) => count(`api ${id}`, user),
-    address: async (ip) => {
-      if (ip !== '') await count(`api-address ${await sha256(addressOf(ip))}`, address)
+    async user(id) {
+      const { ok, retryAfter } = await consume(id)
+      if (!ok) throw refuse(user, retryAfter)
+    },
+    async address(ip) {
+      if (ip === '') return
+      const { ok, retryAfter } = await limiter.consume(`api-address ${await sha256(addressOf(ip))}`, address)
+      if (!ok) throw refuse(address, retryAfter)
     },
     more(id, requests) {
       if (requests < 1) return
-      const all = Array.from({ length: Math.floor(requests) }, async () => limiter.consume(`api ${id}`, user))
-      return Promise.all(all).then((counted) => {
-        const over = counted.find(({ ok }) => !ok)
-        if (!over) return
-        for (const [other, end] of ends) if (end <= now()) ends.delete(other)
-        ends.set(id, now() + over.retryAfter * 1_000)
-      })
+      return Promise.all(Array.from({ length: Math.floor(requests) }, () => consume(id))).then(() => undefined)
     },
     check,
+    page: turns(1),
     async room(id) {
-      while ((ends.get(id) ?? 0) > now()) await new Promise((resolve) => setTimeout(resolve, ROOM_MS))
+      while ((minuteOf(id)?.left ?? user) < user * LISTS_LEAVE)
+        await new Promise((resolve) => setTimeout(resolve, ROOM_MS))
     },
     turn: (id, work, hasBegun = false) =>
       inTurn(id, async (hasWaited) => {

@@ -300,6 +300,9 @@ export const USER_RATE_LIMIT = 60
  */
 export const API_RATE_LIMITS = { user: 1_200, address: 6_000 }
 
+/** The part of them that lists which have begun leave for all else: their further pages wait for the next minute. */
+export const LISTS_LEAVE = 0.5
+
 /**
  * Bytes that a request at `/api` may read, and be answered with; each so many more count as another one of the user, so that a minute's
  * requests for the largest entries do not take the whole store and process.

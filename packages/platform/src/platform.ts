@@ -2,7 +2,16 @@ import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, Usage
 import { ApiError, gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
 import { checkOptions } from '@turnpike/core/helpers'
 import { consumeMore, keyLimitsOf } from '@turnpike/core/internal'
-import type { CorsOptions, Exchange, Handler, HandlerOptions, Head, Servable, ShellOptions, Shells } from '@turnpike/http'
+import type {
+  CorsOptions,
+  Exchange,
+  Handler,
+  HandlerOptions,
+  Head,
+  Servable,
+  ShellOptions,
+  Shells,
+} from '@turnpike/http'
 import { createHandler, requireSameOrigin, shells } from '@turnpike/http'
 import type { PlanLimits } from './accounts/balances.js'
 import { balanceOperations, dataBytesOf } from './accounts/balances.js'

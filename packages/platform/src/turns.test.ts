@@ -31,11 +31,12 @@ it('work of a user waits for its turn, and that of others does not', async () =>
 const ada = { user: { id: 'ada', role: 'admin' } }
 const demoted = { user: { id: 'ada', role: 'user' } }
 
-/** Sends pages of these sizes through {@link inTurns}. @returns what was counted, and waited for */
+/** Sends pages of these sizes through {@link inTurns}. @returns what was counted, and what waited for room */
 async function counted(pages: number[], again: () => object = () => ada): Promise<(number | 'room')[]> {
   const log: (number | 'room')[] = []
   const count: Partial<RequestCount> = {
     more: (_, requests) => void log.push(requests),
+    page: (_, work) => work(false),
     room: async () => void log.push('room'),
     turn: (_, work) => work(false),
   }

@@ -32,33 +32,29 @@ export function turns(most: number): Turn {
   }
 }
 
-/** The pages of a list, each in turn, while its user may read it. What it has sent may use up their minute: then it goes on in the next. */
+/** The pages of a list, each in turn, while its user may read it. They leave half of the minute for all else, and go on in the next. */
 async function* eachInTurn(
   body: AsyncIterable<Uint8Array>,
   userId: string,
-  { turn, more, room }: RequestCount,
+  { turn, more, page, room }: RequestCount,
   check: () => Promise<void>,
 ): AsyncGenerator<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]()
-  let isFirst = true
-  const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
-    if (!isFirst) await check()
-    const result = await iterator.next()
+  const read = (): Promise<IteratorResult<Uint8Array, undefined>> => turn(userId, () => iterator.next(), true)
+  const further = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+    const result = await read()
     if (result.done) return result
-    const size = result.value.length / REQUEST_BYTES
-    if (isFirst) await more(userId, size)
-    else {
-      await room(userId)
-      await more(userId, Math.max(size, ENTRIES_PER_READ / REQUEST_ENTRIES))
-    }
-    isFirst = false
+    await room(userId)
+    await check()
+    await more(userId, Math.max(result.value.length / REQUEST_BYTES, ENTRIES_PER_READ / REQUEST_ENTRIES))
     return result
   }
   try {
-    for (;;) {
-      const { done, value } = await turn(userId, next, true)
-      if (done) return
-      yield value
+    let result = await read()
+    if (!result.done) await more(userId, result.value.length / REQUEST_BYTES)
+    while (!result.done) {
+      yield result.value
+      result = await page(userId, further)
     }
   } finally {
     await iterator.return?.()
