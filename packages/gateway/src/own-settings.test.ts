@@ -121,6 +121,9 @@ describe('an alias', () => {
       'text-embedding-3-small',
     ])
     expect(logs[0]).toMatchObject({ requested_model: 'fast', model: 'gpt-4o-mini' })
+    // What no database has to take does not get into the log.
+    await ask({ model: 'a\0\n\ud800b' })
+    expect(logs.at(-1)).toMatchObject({ requested_model: 'a b' })
     const { data } = (await get('/v1/models')) as { data: Model[] }
     expect(data.map(({ id }) => id)).toEqual(['gpt-4o-mini', 'text-embedding-3-small', 'fast', 'vectors'])
     expect(await get('/v1/models/fast')).toMatchObject({ id: 'fast', members: ['one/gpt-4o-mini'] })

@@ -1,5 +1,5 @@
 import { ApiError, StorageError } from '@turnpike/core'
-import { addressOf, isObject, jsonCount, scrubPath, uuidv7 } from '@turnpike/core/helpers'
+import { addressOf, callHook, isObject, jsonCount, oneLine, scrubPath, uuidv7 } from '@turnpike/core/helpers'
 import { JSON_DEPTH, STORAGE_RETRY_AFTER_S } from '@turnpike/core/internal'
 import type { BodyMemory } from './body/body-memory.js'
 import { bodyMemory } from './body/body-memory.js'
@@ -27,7 +27,7 @@ import type { Form } from './body/multipart.js'
 import type { Call, Operation, Route } from './operation.js'
 import { isAnswer } from './operation.js'
 import type { RequestLog } from './request-log.js'
-import { callHook, openLog } from './request-log.js'
+import { openLog } from './request-log.js'
 import type { EventStream } from './answers/sse.js'
 import { sseBody, sseHeaders } from './answers/sse.js'
 import { Stay } from './body/stay.js'
@@ -132,6 +132,9 @@ function json(status: number, value: unknown): Reply {
   return { status, headers: jsonHeaders, body: text.length > LARGE_ANSWER ? utf8.encode(text) : text }
 }
 
+/** Characters of a field's name in the log record. */
+const LOGGED_FIELD = 200
+
 const ignore = (): void => undefined
 
 /** Default of `nothingAt`. */
@@ -141,7 +144,7 @@ const nameOf = (path: string): string => `There is nothing at ${scrubPath(path)}
 const errorFields = ({ type, code, field }: ApiError) => ({
   error_type: type,
   error_code: code,
-  ...(field !== undefined && { error_field: field }),
+  ...(field !== undefined && { error_field: oneLine(field, LOGGED_FIELD) }),
 })
 
 /** Adds the headers that are not there yet. In place: a copy per request would cost more than all of them (docs/decisions/008). */

@@ -1,4 +1,4 @@
-import { extend } from '@turnpike/core/helpers'
+import { callHook, extend } from '@turnpike/core/helpers'
 import type { Exchange } from './shells/exchange.js'
 
 /**
@@ -20,15 +20,6 @@ export interface RequestLog {
 export interface LogLine {
   add(fields: Record<string, string | number | boolean>): void
   end(status: number): void
-}
-
-/** Calls a hook of the host; an error that it throws must not change the caller's answer. */
-export function callHook(hook: () => void): void {
-  try {
-    hook()
-  } catch {
-    // Ignored.
-  }
 }
 
 /** W3C Trace Context: version, id of the trace, id of the caller's span, flags. */

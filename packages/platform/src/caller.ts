@@ -40,7 +40,7 @@ export function requestCount(
   now: () => number,
 ): RequestCount {
   const inTurn = turns(USER_TURNS)
-  /** What is left of the minutes of users, and when these end, in milliseconds. Requests that wait for their turn were counted before. */
+  /** What is left of the minutes of users, and when these end, in milliseconds; `isOver` = what they have read has used one up. */
   const minutes = new Map<string, { left: number; isOver: boolean; end: number }>()
   let cleanAt = 0
   const refuse = (perMinute: number, retryAfter: number): ApiError =>
@@ -49,7 +49,8 @@ export function requestCount(
     const minute = minutes.get(id)
     return minute && minute.end > now() ? minute : undefined
   }
-  const consume = async (id: string): Promise<RateLimit> => {
+  /** @param isRead whether it is for what a user has read: requests that wait for their turn, and were counted before, are refused then */
+  const consume = async (id: string, isRead: boolean): Promise<RateLimit> => {
     const limit = await limiter.consume(`api ${id}`, user)
     const { ok, retryAfter, remaining = user } = limit
     const end = now() + retryAfter * 1_000
@@ -58,7 +59,7 @@ export function requestCount(
       cleanAt = end
     }
     const { isOver = false } = minuteOf(id) ?? {}
-    minutes.set(id, { left: ok ? remaining : 0, isOver: isOver || !ok, end })
+    minutes.set(id, { left: ok ? remaining : 0, isOver: isOver || (isRead && !ok), end })
     return limit
   }
   const check = (id: string): void => {
@@ -67,7 +68,7 @@ export function requestCount(
   }
   return {
     async user(id) {
-      const { ok, retryAfter } = await consume(id)
+      const { ok, retryAfter } = await consume(id, false)
       if (!ok) throw refuse(user, retryAfter)
     },
     async address(ip) {
@@ -77,7 +78,7 @@ export function requestCount(
     },
     more(id, requests) {
       if (requests < 1) return
-      return Promise.all(Array.from({ length: Math.floor(requests) }, () => consume(id))).then(() => undefined)
+      return Promise.all(Array.from({ length: Math.floor(requests) }, () => consume(id, true))).then(() => undefined)
     },
     check,
     page: turns(1),

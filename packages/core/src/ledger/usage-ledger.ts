@@ -1,4 +1,5 @@
 import { StorageError } from '../errors.js'
+import { callHook } from '../helpers/call-hook.js'
 import { uuidv7 } from '../helpers/ids.js'
 import type { KV } from '../kv/kv.js'
 import { entriesOf } from '../kv/kv.js'
@@ -97,11 +98,7 @@ export function usageLedger(
       if (!isRefusal(error)) failure = error
       for (const { reject } of group) reject(unavailable(error, true))
       const lost = group.map(({ item }) => item.record)
-      try {
-        if (lost.length > 0) onLost?.(lost, error)
-      } catch {
-        // An error of the caller's hook must not stop the ledger.
-      }
+      if (lost.length > 0) callHook(() => onLost?.(lost, error))
     }
   }
 

@@ -12,7 +12,7 @@ import {
   TranscriptionFields,
   TranscriptionResponse,
 } from '@turnpike/core'
-import { concat, extend } from '@turnpike/core/helpers'
+import { concat, extend, oneLine } from '@turnpike/core/helpers'
 import { invalid } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { parse, toApiError } from '@turnpike/http'
@@ -144,7 +144,7 @@ export class Guarding<T extends CallKind = CallKind> {
     const endUser = await endUserOf(options, caller, need, call)
     if (endUser) await countEndUser(options, caller, endUser, 1)
     const { by } = this.inPlace!
-    call.log({ task: need.task, requested_model: need.request.model.slice(0, LOGGED_MODEL), guard: by })
+    call.log({ task: need.task, requested_model: oneLine(need.request.model, LOGGED_MODEL), guard: by })
     call.setHeader('x-gateway-answered-by', by)
     if (call.header('x-gateway-explain') === 'true') call.setHeader('x-gateway-cost', '0')
   }

@@ -1,3 +1,4 @@
+import { callHook } from '@turnpike/core/helpers'
 import type { RequestLog } from '@turnpike/http'
 
 /** Called with the log record of each finished request. */
@@ -7,11 +8,6 @@ export type OnRequest = (log: RequestLog) => void
 export function tellEach(listeners: OnRequest[]): OnRequest | undefined {
   if (listeners.length < 2) return listeners[0]
   return (log) => {
-    for (const listener of listeners)
-      try {
-        listener(log)
-      } catch {
-        // An error of the host's hook is ignored.
-      }
+    for (const listener of listeners) callHook(() => listener(log))
   }
 }

@@ -1,4 +1,5 @@
 import type { KV } from '@turnpike/core'
+import { callHook } from '@turnpike/core/helpers'
 import { hourOf } from '@turnpike/core/internal'
 import type { RequestLog } from '@turnpike/http'
 import { FAILED_HOURLY, FAILED_MS, HISTORY_MS } from '../conventions.js'
@@ -109,7 +110,7 @@ export function requestHistory(
         sum: [...hours].map(([hour, add]) => ({ key: ['request-hour', hour], add })),
       })
     } catch (error) {
-      onError?.(error)
+      callHook(() => onError?.(error))
     }
   }
 

@@ -15,6 +15,7 @@ import type {
   UsageRecord,
 } from '@turnpike/core'
 import { cost } from '@turnpike/core'
+import { oneLine } from '@turnpike/core/helpers'
 import type { Attribute } from '@turnpike/core/internal'
 import { likelyTokens } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
@@ -249,7 +250,7 @@ export async function upstreamRequest(
   const { key, user } = payer
   const { task } = need
   // The caller's text, of which a model id needs no more.
-  call.log({ task, requested_model: need.request.model.slice(0, LOGGED_MODEL) })
+  call.log({ task, requested_model: oneLine(need.request.model, LOGGED_MODEL) })
   const choice = router.candidates(need, call.requestId, sessionOf(call, need, payer))
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice

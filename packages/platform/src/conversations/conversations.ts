@@ -1,5 +1,5 @@
 import type { KV, Memory, User } from '@turnpike/core'
-import { begunWith } from '@turnpike/core/helpers'
+import { begunWith, callHook } from '@turnpike/core/helpers'
 import { invalid } from '@turnpike/core/internal'
 import { REPLY_CHUNKS, REPLY_MESSAGES } from '../conventions.js'
 import { found, noModel, notFound } from '../errors.js'
@@ -109,7 +109,7 @@ export function conversationOperations(
         end(failure)
       } catch (error) {
         // What is stored of it stays, until others see that nobody writes it.
-        onError?.(error, { reply_id: id })
+        callHook(() => onError?.(error, { reply_id: id }))
         end({ error })
       }
       running.delete(id)

@@ -1,3 +1,4 @@
+import { callHook, oneLine } from '@turnpike/core/helpers'
 import type { MailText } from './layout.js'
 import { messageOf } from './layout.js'
 import type { Mailer } from './mailer.js'
@@ -40,16 +41,16 @@ export function post(
         await mailer.send(messageOf(to, text))
         return { mail: 'sent' }
       } catch (error) {
-        onError?.(error, { mail: text.subject })
+        callHook(() => onError?.(error, { mail: text.subject }))
         const reason = error instanceof Error ? error.message : String(error)
-        return { mail: 'failed', mail_error: reason.replace(/[\p{Cc}\p{Cf}\p{Cs}]+/gu, ' ').slice(0, REASON_LENGTH) }
+        return { mail: 'failed', mail_error: oneLine(reason, REASON_LENGTH) }
       }
     },
     later(work) {
       const wait = LATER_MS.least + Math.random() * (LATER_MS.most - LATER_MS.least)
       const done = new Promise((begin) => setTimeout(begin, wait))
         .then(work)
-        .catch((error: unknown) => onError?.(error, { mail: 'in the background' }))
+        .catch((error: unknown) => callHook(() => onError?.(error, { mail: 'in the background' })))
         .finally(() => running.delete(done))
       running.add(done)
     },

@@ -1,6 +1,6 @@
 import type { Identified } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
-import { sha256 } from '@turnpike/core/helpers'
+import { callHook, sha256 } from '@turnpike/core/helpers'
 import type { Head } from '@turnpike/http'
 import type { UserOperations } from '../accounts/users.js'
 import { BEGUN_COOKIE, PLAIN_BEGUN_COOKIE, PROVIDER_MINUTES, PROVIDER_SIGN_INS } from '../conventions.js'
@@ -73,7 +73,7 @@ export function singleSignOn(
       return person
     } catch (error) {
       if (error instanceof SignInCancelled) throw new SignInRefused('cancelled')
-      onError?.(described(provider.id, error), { provider: provider.id })
+      callHook(() => onError?.(described(provider.id, error), { provider: provider.id }))
       throw new SignInRefused('provider')
     }
   }
@@ -144,7 +144,7 @@ export function singleSignOn(
         const url = await provider?.signOut?.({ idToken: by?.id_token, returnTo: links.address })
         return { url: url ?? null, cookies }
       } catch (error) {
-        onError?.(described(provider!.id, error), { provider: provider!.id })
+        callHook(() => onError?.(described(provider!.id, error), { provider: provider!.id }))
         return { url: null, cookies }
       }
     },
