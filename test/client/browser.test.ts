@@ -102,6 +102,18 @@ filesSuite('the client in a browser', (world) => {
       expect(await Promise.all(tabs.map((tab) => tab.evaluate('signedOut.length')))).toEqual([1, 1])
     })
 
+    it('threat 195: the tokens of one platform are not sent to another by a page that has clients of both', async () => {
+      const sent: (string | undefined)[] = []
+      await context.route('https://other.example/**', async (route) => {
+        sent.push(route.request().headers()['authorization'], route.request().postData() ?? undefined)
+        await route.fulfill({ status: 401, json: { error: 'No' }, headers: { 'access-control-allow-origin': '*' } })
+      })
+      await page.evaluate(`byToken.signIn(${credentials})`)
+      expect(await page.evaluate('ask(elsewhere, 1)')).toEqual([401])
+      expect(sent).toEqual([undefined, undefined])
+      expect(await page.evaluate('ask(byToken, 1)')).toEqual([200])
+    })
+
     it('tells how far an upload is, and aborts it', async () => {
       await page.evaluate(`byCookie.signIn(${credentials})`)
       // Slow enough for the browser to tell.

@@ -10,6 +10,7 @@ Object.assign(globalThis, {
   signedOut,
   byCookie: createClient({ onSignedOut }),
   byToken: createClient({ session: indexedDBStore(), onSignedOut }),
+  elsewhere: createClient({ baseUrl: 'https://other.example', session: indexedDBStore() }),
 
   /** A project with a message and its reply. */
   async converse(client) {

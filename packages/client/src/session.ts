@@ -4,9 +4,10 @@ import type { AuthSession, Schemas, SignedInUser } from './types.js'
 
 /** Where the client keeps the session of somebody who has signed in. Tabs that share one refresh it once. */
 export interface SessionStore {
-  get(): AuthSession | null | Promise<AuthSession | null>
+  /** @param platform the client's `baseUrl`, where several clients share the store: tokens of one platform are not for another */
+  get(platform: string): AuthSession | null | Promise<AuthSession | null>
   /** @param session null when it has ended */
-  set(session: AuthSession | null): void | Promise<void>
+  set(session: AuthSession | null, platform: string): void | Promise<void>
 }
 
 /** How requests show who sends them. */
@@ -76,26 +77,27 @@ function once<T, Args extends unknown[]>(run: (...args: Args) => Promise<T>): (.
 /** A session whose tokens are in a store. */
 export function storedSession(store: SessionStore, platform: Platform): Session {
   // Refresh tokens are used one after the other: the platform ends a session whose old one is used again.
-  const inTurn = queue(`turnpike session ${platform.base}`)
+  const { base } = platform
+  const inTurn = queue(`turnpike session ${base}`)
   return {
-    token: async () => (await store.get())?.access_token,
+    token: async () => (await store.get(base))?.access_token,
     async signIn(credentials) {
       const session = await ask<AuthSession>(platform, 'POST', '/api/auth', credentials)
-      await inTurn(async () => store.set(session))
+      await inTurn(async () => store.set(session, base))
       return session.user
     },
     renew: once((refused) =>
       inTurn(async () => {
-        const current = await store.get()
+        const current = await store.get(base)
         // Signed out, or refreshed meanwhile: by another request, or in another tab.
         if (!current || current.access_token !== refused) return current?.user ?? null
         const { refresh_token } = current
         const next = await unlessOver(ask<AuthSession>(platform, 'PUT', '/api/auth', { refresh_token }))
-        await store.set(next)
+        await store.set(next, base)
         return next?.user ?? null
       }),
     ),
-    end: () => inTurn(async () => store.set(null)),
+    end: () => inTurn(async () => store.set(null, base)),
   }
 }
 

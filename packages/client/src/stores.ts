@@ -30,7 +30,8 @@ const answerOf = <T>(asked: Asked<T>): Promise<T> =>
   })
 
 /**
- * A store in the IndexedDB of a browser, for pages that have no session cookie: all tabs of an origin share it, and it survives them. Unlike
+ * A store in the IndexedDB of a browser, for pages that have no session cookie: all tabs of an origin share it, and it survives them. It has one session
+ * of each platform. Unlike
  * `localStorage`, it has in each tab at once what another has written. Scripts of the page can read the tokens.
  * @param name of the database; default `turnpike`
  * @example const client = createClient({ baseUrl: 'https://ai.example', session: indexedDBStore() })
@@ -52,7 +53,7 @@ export function indexedDBStore(name = 'turnpike'): SessionStore {
     }
   }
   return {
-    get: async () => (await use('readonly', (objects) => objects.get('current'))) ?? null,
-    set: async (session) => void (await use('readwrite', (objects) => objects.put(session, 'current'))),
+    get: async (platform) => (await use('readonly', (objects) => objects.get(platform))) ?? null,
+    set: async (session, platform) => void (await use('readwrite', (objects) => objects.put(session, platform))),
   }
 }

@@ -175,7 +175,7 @@ export interface Gateway extends Servable, Shells {
  * The AI gateway: `/v1`, `/health`, `/` and what administrators read below `/admin`, as handlers for any runtime.
  * @example
  * const gateway = createGateway({ router: createRouter({ providers: [openai({ apiKey })] }), kv: await memoryKV() })
- * Bun.serve({ fetch: (request: Request) => gateway.fetch(request), idleTimeout: 0 })
+ * Bun.serve({ fetch: gateway.fetch, idleTimeout: 0 })
  * @throws TypeError that names an option which is missing or unknown
  */
 export function createGateway(options: GatewayOptions): Gateway {

@@ -277,6 +277,12 @@ describe('an answer that nobody takes', () => {
       return setIdleTimeout.mock.calls
     }
     expect(await secondsOf()).toEqual([[65]])
+    const timeout = vi.fn()
+    const request = new Request(base)
+    const ip = vi.fn()
+    const ofBun = fetchShell(async (exchange) => (ip(exchange.ip()), { status: 200, headers: {} }))
+    await ofBun(request, { requestIP: () => ({ address: '192.0.2.7' }), timeout })
+    expect([ip.mock.calls, timeout.mock.calls]).toEqual([[['192.0.2.7']], [[request, 65]]])
     expect(await secondsOf('x'.repeat(100_000))).toEqual([[60]])
     expect(await secondsOf(pieces(1, () => undefined))).toEqual([[255]])
   })

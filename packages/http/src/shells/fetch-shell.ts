@@ -14,6 +14,20 @@ export interface FetchCall {
   setIdleTimeout?: (seconds: number) => void
 }
 
+/** What is used of the server that Bun hands to a `fetch` handler as its second argument. */
+export interface BunServer {
+  requestIP(request: Request): { address: string } | null
+  timeout(request: Request, seconds: number): void
+}
+
+const callOf = (request: Request, host: FetchCall | BunServer): FetchCall =>
+  'requestIP' in host
+    ? {
+        ip: host.requestIP(request)?.address ?? '',
+        setIdleTimeout: (seconds) => host.timeout(request, seconds),
+      }
+    : host
+
 /** Bodies of up to so many bytes are read in one call, which costs less, but reports no progress. Answers of up to so many fit into the kernel's buffers. */
 const SMALL = 64 * 1024
 
@@ -105,15 +119,16 @@ function toResponse(reply: Reply, { setIdleTimeout }: FetchCall, client: Client,
 
 /**
  * Serves web `Request`s: for Bun, Deno, workers, Hono, Next and tests.
- * @example Bun.serve({ fetch: fetchShell(servable.handle) })
+ * @example Bun.serve({ fetch: fetchShell(servable.handle), idleTimeout: 0 })
  */
 export function fetchShell(
   handle: Handler,
   options: ShellOptions = {},
-): (request: Request, call?: FetchCall) => Promise<Response> {
+): (request: Request, host?: FetchCall | BunServer) => Promise<Response> {
   const { answerIdleMs = ANSWER_IDLE_MS } = options
   const pace = paceOf(options)
-  return async (request, call = {}) => {
+  return async (request, host = {}) => {
+    const call = callOf(request, host)
     const client = clientOf(request)
     const reply = await handle(toExchange(request, call, client, options.trustedHops ?? 0, pace))
     return toResponse(reply!, call, client, answerIdleMs)

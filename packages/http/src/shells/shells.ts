@@ -1,5 +1,5 @@
 import type { Handler, ShellOptions } from './exchange.js'
-import type { FetchCall } from './fetch-shell.js'
+import type { BunServer, FetchCall } from './fetch-shell.js'
 import { fetchShell } from './fetch-shell.js'
 import type { HattipHandler } from './hattip-shell.js'
 import { hattipShell } from './hattip-shell.js'
@@ -8,8 +8,8 @@ import { nodeShell } from './node-shell.js'
 
 /** A handler in the form that each kind of host takes. */
 export interface Shells {
-  /** Serves a web `Request`. */
-  fetch(request: Request, call?: FetchCall): Promise<Response>
+  /** Serves a web `Request`. @param host what is known of the call besides, or the server of Bun, which tells it */
+  fetch(request: Request, host?: FetchCall | BunServer): Promise<Response>
   /** Serves any HatTip adapter. */
   hattip: HattipHandler
   /** Serves node:http, Express and every other connect-style host. */
