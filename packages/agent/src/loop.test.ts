@@ -72,6 +72,15 @@ it('threat 115: two tools of one name are refused, so that no call gets to anoth
   expect([own.asked, other.asked]).toEqual([[], []])
 })
 
+it('threat 115: an answer makes a hundred calls, and of a result the model is told a part', async () => {
+  const { tool, asked } = lookUp((city) => (city === 'Lima' ? 'x'.repeat(262_200) : 'Sunny'))
+  const script = calls({ input: { city: 'Lima' } }, ...Array.from({ length: 100 }, () => ({})))
+  const { told } = await toldOf(script, { tools: [tool], approve: 'always' })
+  expect(asked).toHaveLength(100)
+  expect(told[0]![1]).toBe(`${'x'.repeat(262_144)}\n[56 more characters]`)
+  expect(told[100]![1]).toBe('An answer may make 100 calls')
+})
+
 it('threat 115: tools of an MCP server whose arguments are no object are left out, and none has a schema that checks', async () => {
   const schemas = [null, 'x', { type: 'string' }, { type: 'object', '~standard': {}, required: ['a'] }]
   const client = {

@@ -33,6 +33,10 @@ export interface LoopOptions {
 
 /** A request that failed is sent again so often, after one second, then two, then four. */
 const RETRIES = 3
+/** Calls of tools that one answer of a model may make. */
+const CALLS = 100
+/** Characters of a tool's result that the model is told: it is sent with each further request. */
+const RESULT_LENGTH = 262_144
 /** A longer `Retry-After`, in seconds, is that of a budget rather than of a busy minute. */
 const LONGEST_WAIT = 120
 
@@ -54,6 +58,12 @@ function waitAfter(error: unknown, failures: number): number | undefined {
   const mayPass = status >= 500 || (status === 200 && code !== 'content_filter')
   return mayPass && failures < RETRIES ? 2 ** failures : undefined
 }
+
+/** The result of a tool as the model is told it. */
+const toldOf = (text: string): string =>
+  text.length > RESULT_LENGTH
+    ? `${text.slice(0, RESULT_LENGTH)}\n[${text.length - RESULT_LENGTH} more characters]`
+    : text
 
 /** Why an answer is no result. */
 const unusable: Record<string, string> = {
@@ -107,12 +117,13 @@ export async function runLoop(options: LoopOptions): Promise<string> {
     }
   }
 
-  /** What the model is told of a call. */
-  const callOf = async ({ id, function: { name, arguments: json } }: ToolCall): Promise<string> => {
+  /** What the model is told of a call. @param index which of its answer it is */
+  const callOf = async ({ id, function: { name, arguments: json } }: ToolCall, index: number): Promise<string> => {
     const refused = (reason: string): string => {
       onEvent({ type: 'refused', id, name, reason })
       return reason
     }
+    if (index >= CALLS) return refused(`An answer may make ${CALLS} calls`)
     const tool = byName.get(name)
     if (!tool) return refused(`There is no tool ${name}`)
     let args: unknown
@@ -132,12 +143,12 @@ export async function runLoop(options: LoopOptions): Promise<string> {
     let text: string
     let failed = false
     try {
-      text = await timed((signal) => resultOf(tool, args as never, signal))
+      text = toldOf(await timed((signal) => resultOf(tool, args as never, signal)))
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof AgentError) throw error
       failed = true
-      text = `It failed: ${error instanceof Error ? error.message : String(error)}`
+      text = toldOf(`It failed: ${error instanceof Error ? error.message : String(error)}`)
     }
     onEvent({ type: 'result', id, text, failed })
     return text
@@ -151,8 +162,8 @@ export async function runLoop(options: LoopOptions): Promise<string> {
       if (text.trim() === '') throw new AgentError('The model ended without a text')
       return text
     }
-    for (const call of calls)
-      messages.push({ role: 'tool', tool_call_id: call.id, content: await callOf(call) } as Message)
+    for (const [index, call] of calls.entries())
+      messages.push({ role: 'tool', tool_call_id: call.id, content: await callOf(call, index) } as Message)
   }
   throw new AgentError(`It took more than ${steps} steps`)
 }
