@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ask } from '../../../../test/support/google.js'
+import { expectNoSlower } from '../../../../test/support/linear.js'
 import { googleRefusal } from '../testing/google-rules.js'
 import { toSchema } from './schema.js'
 
@@ -220,6 +221,25 @@ describe('references of a schema', () => {
     const count = { found: 0 }
     expect(toSchema(parts(6_000, { $ref: '#' }), count).looser).toBe(false)
     expect(() => toSchema(parts(6_000, { $ref: '#' }), count)).toThrow('at most 10000 parts')
+  })
+
+  it('threat 168: are refused where schemas have thousands of keywords, or of names in place of schemas', () => {
+    const many = Object.fromEntries(Array.from({ length: 11_000 }, (_, i) => [`k${i}`, 1]))
+    for (const part of [many, { properties: many }])
+      expect(() => toSchema(object({ a: part, b: { $ref: '#' } }))).toThrow('at most 10000 parts')
+  })
+
+  it('threat 168: cost no more where circles have to be broken on each of many levels', () => {
+    const nested = (levels: number) => {
+      const properties = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`p${i}`, text]))
+      let schema: object = object(properties)
+      for (let i = 0; i < levels; i++) schema = object({ p: schema }, ['p'], { not: { $ref: '#' } })
+      return { ...object({ p: schema }, ['p']) }
+    }
+    expectNoSlower(
+      () => toSchema(nested(56)),
+      () => toSchema(nested(1)),
+    )
   })
 
   it('threat 171: have the name of the shortest of them, so that none becomes longer', () => {

@@ -113,9 +113,26 @@ function circles(defs: Map<string, Schema>): Set<string> {
  */
 const MOST_SCHEMAS = 10_000
 
+/** Keywords that a schema has for nothing; each further one counts as a schema. */
+const KEYWORDS = 8
+
 /** How many schemas were found so far. */
 export interface SchemaCount {
   found: number
+}
+
+/** How many schemas one counts as, without those within it: by its keywords, and by what stands in place of schemas. */
+function countOf(schema: Schema): number {
+  const named = Object.entries(schema).flatMap(([keyword, value]) =>
+    maps.has(keyword) && isObject(value) ? Object.values(value).filter((inner) => !isObject(inner)) : [],
+  )
+  return 1 + Math.max(0, Object.keys(schema).length - KEYWORDS) + named.length
+}
+
+/** @throws ApiError 400 beyond {@link MOST_SCHEMAS} */
+function addFound(count: SchemaCount, schemas: number): void {
+  if ((count.found += schemas) > MOST_SCHEMAS)
+    throw unsupported(`Gemini is sent schemas with references of at most ${MOST_SCHEMAS} parts`)
 }
 
 /** All schemas within one, itself first, and those that `$id` and `$anchor` name, by the references to them. */
@@ -124,8 +141,7 @@ function schemasOf(root: Schema, count: SchemaCount): { all: Set<Schema>; identi
   const identified = new Map<string, Schema>()
   const collect = (schema: Schema): void => {
     all.add(schema)
-    if (++count.found > MOST_SCHEMAS)
-      throw unsupported(`Gemini is sent schemas with references of at most ${MOST_SCHEMAS} parts`)
+    addFound(count, countOf(schema))
     const { $id, $anchor } = schema
     if (typeof $id === 'string') identified.set($id, schema)
     if (typeof $anchor === 'string') identified.set(`#${$anchor}`, schema)
@@ -224,17 +240,33 @@ function definitionsOf(root: Schema, count: SchemaCount): { top: Schema; defs: M
   return { top, defs }
 }
 
+/** A schema as Gemini takes it, and whether it allows more than the given one. */
+interface Converted {
+  schema: Schema
+  looser: boolean
+}
+
+/** What was converted, with its schemas: a request is translated for each of its targets, and before it is held. */
+const converted = new WeakMap<Schema, { result: Converted; found: number }>()
+
 /**
  * Converts a JSON Schema to what Gemini takes of references: definitions are in `$defs`; `$ref` has no siblings but those with `$`; and what
  * refers to itself is not required (Google's reference of `responseJsonSchema`, November 2026).
  * @param count of the schemas of all that is sent together; default of this one
- * @returns the schema, and whether it allows more than the given one
  */
-export function toSchema(root: Schema, count: SchemaCount = { found: 0 }): { schema: Schema; looser: boolean } {
+export function toSchema(root: Schema, count: SchemaCount = { found: 0 }): Converted {
   if (!mentionsRef(root)) return { schema: root, looser: false }
+  const known = converted.get(root)
+  if (known) {
+    addFound(count, known.found)
+    return known.result
+  }
+  const before = count.found
   const { top, defs } = definitionsOf(root, count)
   const circular = circles(new Map([...defs, [ROOT, top]]))
   let looser = false
+  /** What was made to fit, by whether it is optional: each is done once, however many properties around it have to be left out. */
+  const done = [new Map<Schema, Schema | undefined>(), new Map<Schema, Schema | undefined>()]
 
   /**
    * Makes a schema fit.
@@ -243,6 +275,12 @@ export function toSchema(root: Schema, count: SchemaCount = { found: 0 }): { sch
    * @returns the schema; undefined for a reference that is a part of a circle, and within no such property
    */
   const fitted = (schema: Schema, inCircle: boolean, optional: boolean): Schema | undefined => {
+    const known = done[Number(optional)]!
+    if (!known.has(schema)) known.set(schema, fit(schema, inCircle, optional))
+    return known.get(schema)
+  }
+
+  const fit = (schema: Schema, inCircle: boolean, optional: boolean): Schema | undefined => {
     const name = targetOf(schema)
     if (name !== undefined) {
       if (inCircle && !optional && circular.has(name)) return undefined
@@ -272,12 +310,14 @@ export function toSchema(root: Schema, count: SchemaCount = { found: 0 }): { sch
   }
 
   /** In a circle without a property to leave out, a definition allows everything. */
-  const fit = (schema: Schema, name: string): Schema => {
+  const defined = (schema: Schema, name: string): Schema => {
     const fits = fitted(schema, circular.has(name), false)
     looser ||= !fits
     return fits ?? {}
   }
-  const schema = fit(top, ROOT)
-  const $defs = Object.fromEntries([...defs].map(([name, one]) => [name, fit(one, name)]))
-  return { schema: defs.size > 0 ? extend(schema, { $defs }) : schema, looser }
+  const schema = defined(top, ROOT)
+  const $defs = Object.fromEntries([...defs].map(([name, one]) => [name, defined(one, name)]))
+  const result = { schema: defs.size > 0 ? extend(schema, { $defs }) : schema, looser }
+  converted.set(root, { result, found: count.found - before })
+  return result
 }
