@@ -1,3 +1,3 @@
 import { gateway } from './gateway.js'
 
-Bun.serve({ fetch: (request) => gateway.fetch(request), idleTimeout: 0 })
+Bun.serve({ fetch: gateway.fetch, idleTimeout: 0 })
