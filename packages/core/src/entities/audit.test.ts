@@ -32,7 +32,7 @@ it('are written in the commit of the action, newest first, if an actor is given'
     { id: expect.any(String), actor, action, target, timestamp: new Date(START + after).toISOString(), ...more },
   ]
   const expected = [
-    entry('root', 'user.create', 'ada', 1),
+    entry('root', 'user.create', 'ada', 1, { detail: 'user' }),
     entry('ada', 'key.create', id, 1),
     entry('ada', 'key.update', id, 2, { detail: 'rateLimit' }),
     entry('ada', 'key.rotate', id, 3),

@@ -180,7 +180,7 @@ export async function newUser(
     set: [
       { key: userKey(id), value: user },
       ...(email ? [{ key: emailKey(email), value: id }] : []),
-      ...audit('user.create', id, act),
+      ...audit('user.create', id, { ...act, detail: user.role }),
     ],
     sum: [{ key: countKey, add: { users: 1 } }],
   })

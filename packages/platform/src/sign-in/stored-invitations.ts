@@ -104,7 +104,7 @@ export async function createInvitation(
         { key: invitationKey(id), value: invitation, expiresAt },
         { key: ofEmail, value: id, expiresAt },
         entry,
-        ...audit('invitation.create', id, { by, now }),
+        ...audit('invitation.create', id, { by, now, detail: invitation.role }),
       ],
     })
     if (made) return { invitation, token }
