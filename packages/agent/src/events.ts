@@ -41,3 +41,9 @@ export type AgentEvent =
   /** The task as it is stored now, with its draft. */
   | { type: 'stored'; task: Task }
   | ({ type: 'end' } & Outcome)
+
+/** The same listener, whose failure ends nothing: what it throws, or rejects with where it is an async function, is ignored. */
+export const unfailing =
+  <Args extends unknown[]>(listener: ((...args: Args) => unknown) | undefined) =>
+  (...args: Args): void =>
+    void (async () => listener?.(...args))().catch(() => undefined)

@@ -1,5 +1,6 @@
 import type { Client } from '@turnpike/client'
 import type { AgentEvent, Outcome, Task } from './events.js'
+import { unfailing } from './events.js'
 import type { HeldTask } from './held-task.js'
 import { claimTask, Lost, lossIn } from './held-task.js'
 import { AgentError, runLoop } from './loop.js'
@@ -65,7 +66,7 @@ const DOLLARS = 1
  */
 export async function runTask({ task, onEvent, ...options }: RunTaskOptions): Promise<Outcome> {
   const { client, lease = LEASE_S } = options
-  const tell = onEvent ?? (() => undefined)
+  const tell = unfailing(onEvent)
   let held: HeldTask
   try {
     options.signal?.throwIfAborted()

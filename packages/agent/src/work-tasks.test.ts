@@ -52,6 +52,24 @@ it('no more tasks are worked on at a time than they may, and those that nobody d
   expect(await list('scheduled')).toHaveLength(6)
 })
 
+it('threat 196: a task for which a function of the host fails keeps nobody from the others, nor does a listener', async () => {
+  const { begin, list, controller } = await tasksToDo(3)
+  const onError = vi.fn(async () => Promise.reject(new Error('The log is full')))
+  const agents: WorkTasksOptions['agents'] = ({ title }) => {
+    if (title === 'Weather') throw new Error('No such agent')
+    return { model: 'gpt-4o' }
+  }
+  const onEvent = () => {
+    throw new Error('Nobody listens')
+  }
+  const work = begin({ agents, onEvent, onError })
+  await expect.poll(async () => (await list('done')).length).toBe(2)
+  controller.abort()
+  await work
+  expect((await list('scheduled')).map(({ title }) => title)).toEqual(['Weather'])
+  expect(onError).toHaveBeenCalledWith(new Error('No such agent'))
+})
+
 it('a task of a dead worker is taken up again once its lease is over, and not before', async () => {
   const { begin, change, list, controller, turnpike, task } = await tasksToDo(1)
   await change({ status: 'running', draft_output: 'Half' })

@@ -1,6 +1,7 @@
 import type { Client, Page } from '@turnpike/client'
 import { PlatformError } from '@turnpike/client'
 import type { AgentEvent, Task } from './events.js'
+import { unfailing } from './events.js'
 import { claimTask, Lost } from './held-task.js'
 import type { Agent, HoldOptions } from './run-task.js'
 import { LEASE_S, workOn } from './run-task.js'
@@ -61,18 +62,8 @@ function staleness(lease: number) {
  * @example await workTasks({ client, agents: () => ({ model: 'gpt-4o-mini' }), signal: controller.signal })
  */
 export async function workTasks(options: WorkTasksOptions): Promise<void> {
-  const {
-    client,
-    agents,
-    defaults,
-    shared = false,
-    concurrency = 4,
-    poll = 2,
-    lease = LEASE_S,
-    signal,
-    onError,
-  } = options
-  const onEvent = options.onEvent ?? (() => undefined)
+  const { client, agents, defaults, shared = false, concurrency = 4, poll = 2, lease = LEASE_S, signal } = options
+  const [onEvent, onError] = [unfailing(options.onEvent), unfailing(options.onError)]
   const [scheduled, running] = [reader(client, 'scheduled', shared), reader(client, 'running', shared)]
   const abandoned = staleness(lease)
   const own = new Map<string, Promise<unknown>>()
@@ -96,18 +87,23 @@ export async function workTasks(options: WorkTasksOptions): Promise<void> {
             await Promise.race(own.values())
             if (signal.aborted || performance.now() - listed > poll * 1_000) continue look
           }
-          const agent = own.has(task.id) ? undefined : agents(task)
+          // What is wrong with one task does not end the work of the others.
+          let agent: Agent | undefined
+          try {
+            agent = own.has(task.id) ? undefined : agents(task)
+          } catch (error) {
+            onError(error)
+          }
           if (agent)
             await take(task, agent).catch((error: unknown) => {
-              // What is wrong with one task does not end the work of the others.
-              if (error instanceof PlatformError && error.status === 403) onError?.(error)
+              if (error instanceof PlatformError && error.status === 403) onError(error)
               else if (!(error instanceof Lost)) throw error
             })
         }
       } catch (error) {
         if (signal.aborted) break
         if (error instanceof PlatformError && (error.status === 401 || error.status === 403)) throw error
-        onError?.(error)
+        onError(error)
       }
       await pause(poll * 1_000, signal).catch(() => undefined)
     }
