@@ -71,7 +71,7 @@ function toExchange(request: Request, call: FetchCall, client: Client, trustedHo
       if (declared > limit) throw tooLarge(limit)
       memory?.take(BODY_COST)
       // A server enforces the declared length.
-      if (!(declared <= SMALL)) return collect(body(), limit, memory)
+      if (!(declared >= 0 && declared <= SMALL)) return collect(body(), limit, memory)
       memory?.take(declared)
       const whole = request.arrayBuffer().catch((cause: unknown) => {
         throw cutShort(cause)
