@@ -1,6 +1,7 @@
 export type { AgentEvent, Outcome, Task } from './events.js'
 export type { LoopOptions } from './loop.js'
-export { AgentError, runLoop } from './loop.js'
+export { AgentError } from './agent-error.js'
+export { runLoop } from './loop.js'
 export type { Agent, HoldOptions, Limits, RunTaskOptions } from './run-task.js'
 export { runTask } from './run-task.js'
 export type { ArgumentsOf, Approve, Call, JsonSchema, StandardSchema, Tool } from './tools.js'

@@ -1,5 +1,6 @@
 import type { Client } from '@turnpike/client'
 import { PlatformError } from '@turnpike/client'
+import { AgentError } from './agent-error.js'
 import type { AgentEvent } from './events.js'
 import type { Approve, Tool } from './tools.js'
 import { argumentsOf, definitionOf, resultOf } from './tools.js'
@@ -42,11 +43,6 @@ const LONGEST_WAIT = 120
 
 /** Errors of the network have no status. */
 const NO_ANSWER = { status: 502, retryAfter: undefined, code: undefined }
-
-/** Why a loop ended that people can understand, as it is stored. */
-export class AgentError extends Error {
-  override readonly name = 'AgentError'
-}
 
 /** Seconds after which a request that failed is sent again; undefined if it is not. */
 function waitAfter(error: unknown, failures: number): number | undefined {

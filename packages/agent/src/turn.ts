@@ -1,5 +1,9 @@
 import type { Client, GatewaySchemas } from '@turnpike/client'
+import { AgentError } from './agent-error.js'
 import type { AgentEvent } from './events.js'
+
+/** Characters of an answer, as JSON: a longer one could not be sent back, as a gateway takes 20 MiB. */
+const ANSWER_LENGTH = 20 * 1024 * 1024
 
 /** A message of a chat, as the gateway takes it. */
 export type Message = GatewaySchemas['ChatMessage']
@@ -41,7 +45,7 @@ export function add(
   }
 }
 
-/** Asks a model once, and tells text and thoughts as they come. @throws what the stream throws */
+/** Asks a model once, and tells text and thoughts as they come. @throws what the stream throws, and AgentError where it does not end */
 export async function ask(
   client: Client,
   body: GatewaySchemas['ChatCompletionRequest'],
@@ -51,10 +55,13 @@ export async function ask(
   const joined: Record<string, unknown> = {}
   const found = new Map<number, ToolCall>()
   let finish: string | null = null
+  let length = 0
   for await (const { choices } of client.stream('/api/gateway/v1/chat/completions', { ...request, body })) {
     const [choice] = choices
     if (!choice) continue
     const { delta } = choice
+    length += JSON.stringify(delta).length
+    if (length > ANSWER_LENGTH) throw new AgentError('The model does not end its answer')
     finish = choice.finish_reason ?? finish
     add(joined, found, delta)
     if (typeof delta['reasoning_content'] === 'string') onEvent({ type: 'thinking', text: delta['reasoning_content'] })
