@@ -58,13 +58,13 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
   ['providers', 'import anthropic', 30_300, () => bundle('anthropic', 'providers/anthropic')],
   ['providers', 'import google', 32_900, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 31_300, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import azure', 31_800, () => bundle('azure', 'providers/azure')],
+  ['providers', 'import openai', 31_500, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 32_000, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
-  ['providers', 'import bedrock', 39_000, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import bedrock', 39_200, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
   ['providers', 'import vertex', 44_300, () => bundle('vertex', 'providers/vertex')],
-  ['providers', 'import preset', 31_900, () => bundle('preset', 'providers/presets')],
-  ['providers', 'import createRouter', 16_200, () => bundle('createRouter', 'providers')],
+  ['providers', 'import preset', 32_100, () => bundle('preset', 'providers/presets')],
+  ['providers', 'import createRouter', 16_300, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
   ['gateway', 'import createGateway', 75_900, () => bundle('createGateway', 'gateway', ['node:*'])],

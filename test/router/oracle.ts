@@ -150,7 +150,8 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
       if (usage) request.served = { place, usage }
       if (!failure && request.despite.has(place)) breaker.limitedUntil = 0
       if (!failure && breaker.restsUntil !== undefined) tally.recovered++
-      const late = failure && (failure.kind === 'timeout' || [403, 404, 504, 524].includes(failure.status!))
+      const { status = 500 } = failure ?? {}
+      const late = failure && (failure.kind === 'timeout' || status < 500 || [504, 524].includes(status))
       // For how long the last answer to somebody else speaks for the provider.
       // A 500, or a connection that breaks once the request was sent.
       const ofInput = failure?.status === 500 || (failure?.kind === 'unavailable' && failure.accepted)

@@ -105,6 +105,7 @@ describe('the circuit breaker', () => {
     { kind: 'timeout', status: undefined, accepted: true },
     { status: 504 },
     { status: 524 },
+    { status: 401, credential: true },
     { status: 403, credential: true },
     { status: 404 },
     { status: 500 },
@@ -128,6 +129,9 @@ describe('the circuit breaker', () => {
     ['a 403 with the code of OpenAI', 'No access', { status: 403, code: 'model_not_found' }],
     ['a 403 of Claude', 'Your API key does not have permission to use the specified resource', { status: 403 }],
     ['a 404 that is no fault of the caller', 'No such model', { status: 404, credential: false }],
+    ['a 401 of LiteLLM with the id of the model', 'Key not allowed to access model. Tried m-7b', { status: 401 }],
+    ['a 501 of llama.cpp', 'This server does not support embeddings', { status: 501, credential: false }],
+    ['a 405', 'Method not allowed', { status: 405, credential: false }],
   ])('does not count %s, after which the model rests', (_, message, fields) => {
     const { clock, health } = setup()
     const error = new UpstreamError(message, { ...failure({ credential: true, ...fields }).failure })

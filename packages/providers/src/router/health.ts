@@ -67,13 +67,19 @@ const isTimeout = ({ kind, status }: UpstreamFailure): boolean => kind === 'time
 /** Whether the provider is only asked too often, and not an account that cannot pay, which some report with the same status. */
 const isRateLimit = ({ status, credential }: UpstreamFailure): boolean => status === 429 && !credential
 
+/** Statuses of what a server does not do, such as embeddings of llama.cpp's (501). */
+const UNSUPPORTED = new Set([405, 415, 501])
+
 /**
- * Whether a model is refused, and not the credential: some vendors answer 403 for models that an account may not use, which callers choose. A
- * 403 that names no model is about the account, such as its country.
+ * Whether a model is refused, and not the credential: some vendors answer 403 for models that an account may not use, which callers choose, and LiteLLM
+ * 401. A 403 that names no model is about the account, such as its country.
  */
-const refusesModel = ({ message, failure: { status, code } }: UpstreamError, model: string): boolean =>
-  (status === 403 || status === 404) &&
-  (code === 'model_not_found' || message.includes(model) || /\b(models?|resource)\b/i.test(message))
+function refusesModel({ message, failure: { status = 0, code } }: UpstreamError, model: string): boolean {
+  if (UNSUPPORTED.has(status)) return true
+  if (status !== 401 && status !== 403 && status !== 404) return false
+  const isNamed = code === 'model_not_found' || code === 'key_model_access_denied' || message.includes(model)
+  return isNamed || (status !== 401 && /\b(models?|resource)\b/i.test(message))
+}
 
 /**
  * Whether another request would pass: OpenAI and Groq answer 429 to a prompt that is larger than the account's limit of a minute, OpenRouter 402
@@ -110,11 +116,12 @@ const LONGEST_REST_MS = 300_000
 
 /**
  * For how many milliseconds after an answer a failure says nothing about the provider, because callers can bring it about: by answers that take
- * too long, models whose names lead to no answer of the vendor's, what is not for the account (403), and a 500 for input that a server cannot
+ * too long, models whose names lead to no answer of the vendor's, what is not for the account (all statuses below 500), and a 500 for input that a server cannot
  * read, as of llama.cpp and Ollama, or a connection that breaks instead once it was sent, as where it is too large.
  */
 function doubtfulMs(failure: UpstreamFailure, restMs: number): number {
-  if (isTimeout(failure) || failure.status === 403 || failure.status === 404) return restMs
+  const { status = 500 } = failure
+  if (isTimeout(failure) || status < 500) return restMs
   const isOfInput = failure.status === 500 || (failure.kind === 'unavailable' && failure.accepted)
   return isOfInput ? Math.min(BURST_MS, restMs) : 0
 }
