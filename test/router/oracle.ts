@@ -48,7 +48,7 @@ interface Request {
 }
 
 /** How often that happened of which a simulation is made. */
-export const tally = { fallbacks: 0, opened: 0, tries: 0, recovered: 0, rested: 0, allRested: 0 }
+export const tally = { fallbacks: 0, opened: 0, tries: 0, recovered: 0, rested: 0, allRested: 0, neutral: 0 }
 
 /** What has to become of each request, by rules written down apart from the router's. */
 export function createOracle({ places, retries, maxWaitMs }: World) {
@@ -151,12 +151,15 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
       if (!failure && request.despite.has(place)) breaker.limitedUntil = 0
       if (!failure && breaker.restsUntil !== undefined) tally.recovered++
       const { status = 500 } = failure ?? {}
-      const late = failure && (failure.kind === 'timeout' || status < 500 || [504, 524].includes(status))
+      const late =
+        failure &&
+        (status < 500 || [504, 524].includes(status) || ['timeout', 'truncated', 'malformed'].includes(failure.kind))
       // For how long the last answer to somebody else speaks for the provider.
       // A 500, or a connection that breaks once the request was sent.
       const ofInput = failure?.status === 500 || (failure?.kind === 'unavailable' && failure.accepted)
       const doubtful = late ? 30_000 : ofInput ? 5_000 : 0
-      if (!failure || failure.caller) Object.assign(breaker, { inARow: 0, restsUntil: undefined, answeredAt: now })
+      if (failure?.caller) tally.neutral++
+      else if (!failure) Object.assign(breaker, { inARow: 0, restsUntil: undefined, answeredAt: now })
       else if (failure.status === 429) breaker.limitedUntil = now + (failure.retryAfter ?? 30) * 1_000
       else if (now - breaker.answeredAt >= doubtful && ++breaker.inARow >= 5) {
         if (breaker.restsUntil === undefined) tally.opened++

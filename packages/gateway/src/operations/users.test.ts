@@ -39,6 +39,25 @@ describe('the users of the gateway', () => {
     expect(v.parse(ErrorBody, told)).toMatchObject({ error: { type: 'permission_error', code: 'forbidden' } })
   })
 
+  it('threat 46: are not read by a key for the end users of an application, which sees its own records', async () => {
+    const { send, gateway } = await setUp()
+    const { key } = await gateway.keys.create(OWNER, { name: 'app', endUsers: {} })
+    const app = { headers: { authorization: `Bearer ${key}` } }
+    const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }], user: 'ada' }
+    for (const init of [{}, app]) expect((await send('POST', '/v1/chat/completions', chat, init)).status).toBe(200)
+    expect((await send('GET', `/v1/users/${OWNER}`)).status).toBe(200)
+    expect((await send('GET', `/v1/users/${OWNER}`, undefined, app)).status).toBe(404)
+    const usage = async (query: string, init?: RequestInit) =>
+      json<{ records: object[]; total_tokens: number }>(
+        await send('GET', `/v1/users/${OWNER}/usage${query}`, undefined, init),
+      )
+    for (const query of ['', '?limit=10']) {
+      const [own, all] = [await usage(query, app), await usage(query)]
+      expect([own.records.length, all.records.length]).toEqual([1, 2])
+      expect(2 * own.total_tokens).toBe(all.total_tokens)
+    }
+  })
+
   it.each(['admin', 'token'] as const)('are created, read, listed and deleted with the %s', async (who) => {
     const at = await setUp()
     const made = await json<{ id: string }>(

@@ -1,4 +1,13 @@
-import type { GatewayKeys, KV, PageOptions, UsageEntry, UsageLedger, UsageRecord, User } from '@turnpike/core'
+import type {
+  GatewayKey,
+  GatewayKeys,
+  KV,
+  PageOptions,
+  UsageEntry,
+  UsageLedger,
+  UsageRecord,
+  User,
+} from '@turnpike/core'
 import { deleteUser, getUser, listUsers, ROLES, toUsd, UserUsage } from '@turnpike/core'
 import { Budget, budgetOf, Email, invalid, MAX_PAGE_SIZE, NewBudget, newUser, UserName } from '@turnpike/core/internal'
 import { asksForPage, jsonList, Paging } from '@turnpike/http'
@@ -66,6 +75,10 @@ async function visible(kv: KV, caller: Caller, id: string): Promise<User> {
   return user
 }
 
+/** The key of a caller that is for the end users of an application, which may be in many hands: it reads its own records, and no user. */
+const ownRecordsOnly = (caller: Caller): GatewayKey | undefined =>
+  hasUser(caller) && caller.key?.end_users ? caller.key : undefined
+
 /** GET /v1/users */
 export const usersList = (kv: KV) =>
   operation({
@@ -121,7 +134,10 @@ export const usersGet = (kv: KV) =>
     errors: [404],
     params,
     output: GatewayUser,
-    run: async (caller, { params: { id } }) => view(await visible(kv, caller, id)),
+    async run(caller, { params: { id } }) {
+      if (ownRecordsOnly(caller)) throw notFound('user')
+      return view(await visible(kv, caller, id))
+    },
   })
 
 /** DELETE /v1/users/{id}: soft: the keys are revoked, reads are 404, usage records remain. */
@@ -183,9 +199,14 @@ export const usersUsage = (kv: KV, ledger: UsageLedger, countCalls: ReturnType<t
     errors: [404],
     async run(caller, { params, query }, { setHeader }) {
       const { id } = await visible(kv, caller, params.id)
+      const key = ownRecordsOnly(caller)
+      const recordsOf = async (page: PageOptions) => {
+        const { items, next } = await ledger.records(id, page)
+        return { items: key ? items.filter(({ key_id }) => key_id === key.id) : items, next }
+      }
       if (asksForPage(query)) {
-        const { tokens, cost_nano_usd } = await ledger.totals('user', id)
-        const { items, next } = await ledger.records(id, query)
+        const { tokens, cost_nano_usd } = await (key ? ledger.totals('key', key.id) : ledger.totals('user', id))
+        const { items, next } = await recordsOf(query)
         return {
           user_id: id,
           total_tokens: tokens,
@@ -203,7 +224,7 @@ export const usersUsage = (kv: KV, ledger: UsageLedger, countCalls: ReturnType<t
       let total_tokens = 0
       let nano = 0
       const read = async (page: PageOptions) => {
-        const { items, next } = await ledger.records(id, page)
+        const { items, next } = await recordsOf(page)
         for (const { tokens, cost_nano_usd } of items) {
           total_tokens += tokens
           nano += cost_nano_usd ?? 0

@@ -50,7 +50,6 @@ describe('the circuit breaker', () => {
 
   it.each([
     ['a success', undefined],
-    ['a fault of the caller', failure({ status: 400, caller: true })],
     [
       'an unusable answer with its usage',
       failure({
@@ -75,6 +74,7 @@ describe('the circuit breaker', () => {
     ['a client that left', left],
     ['an error of our own', new TypeError('x is undefined')],
     ['a rate limit', failure({ status: 429 })],
+    ['threat 197: a fault of the caller', failure({ status: 400, caller: true })],
   ])('neither counts %s nor resets because of it', (_, error) => {
     const { health, call } = setup()
     call(failure())
@@ -140,6 +140,16 @@ describe('the circuit breaker', () => {
     expect([health.rest(target('m-7b'))?.why, health.rest(target('other'))]).toEqual(['limited', undefined])
     clock.now += 10_000
     expect(health.rest(target('m-7b'))).toBeUndefined()
+  })
+
+  it('threat 193: does not count errors of a model while others answer, as of one that is dead or overloaded', () => {
+    const { clock, health, call } = setup()
+    call()
+    clock.now += 9_999
+    for (let i = 0; i < 3; i++) health.report(target('preview'), failure({ status: 503 }))
+    expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 0 })
+    for (let i = 0; i < 3; i++) call(failure({ status: 503 }))
+    expect(health.describe(provider)).toMatchObject({ status: 'unhealthy' })
   })
 
   describe('threat 193: a model that one request after another lets rest, for what it may not be asked', () => {

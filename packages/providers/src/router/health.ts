@@ -116,12 +116,12 @@ const LONGEST_REST_MS = 300_000
 
 /**
  * For how many milliseconds after an answer a failure says nothing about the provider, because callers can bring it about: by answers that take
- * too long, models whose names lead to no answer of the vendor's, what is not for the account (all statuses below 500), and a 500 for input that a server cannot
+ * too long, or are cut short by a proxy before them, models whose names lead to no answer of the vendor's, what is not for the account (all statuses below 500), and a 500 for input that a server cannot
  * read, as of llama.cpp and Ollama, or a connection that breaks instead once it was sent, as where it is too large.
  */
 function doubtfulMs(failure: UpstreamFailure, restMs: number): number {
-  const { status = 500 } = failure
-  if (isTimeout(failure) || status < 500) return restMs
+  const { kind, status = 500 } = failure
+  if (isTimeout(failure) || kind === 'truncated' || kind === 'malformed' || status < 500) return restMs
   const isOfInput = failure.status === 500 || (failure.kind === 'unavailable' && failure.accepted)
   return isOfInput ? Math.min(BURST_MS, restMs) : 0
 }
@@ -129,7 +129,8 @@ function doubtfulMs(failure: UpstreamFailure, restMs: number): number {
 /**
  * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider rests, until one request
  * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended, time-outs and some statuses while others are
- * answered (callers could provoke all of them), and rate limits and models that are refused: only the model rests then.
+ * answered (callers could provoke all of them), errors of one model while others answer, and rate limits and models that are refused: only the model
+ * rests then.
  */
 export class Health {
   readonly #states: WeakMap<Provider, State>
@@ -199,7 +200,9 @@ export class Health {
     // Other errors, such as a disconnected client, say nothing about the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
     if (error === undefined) this.#prove(state, target)
-    if (error === undefined || error.failure.caller || ended(error.failure) || isOfRequest(error)) {
+    // What is refused may come from a server whose models do not answer, and costs nothing: it says nothing.
+    if (error && (error.failure.caller || isOfRequest(error))) return
+    if (error === undefined || ended(error.failure)) {
       state.answered = this.#now()
       state.failures = 0
       state.nextTry = undefined
@@ -216,7 +219,15 @@ export class Health {
       else if (this.#mayRefuse(state, target)) this.#limit(target, askedOf(target), ms)
     }
     if (isOfModel || this.#now() - state.answered < doubtfulMs(error.failure, this.#restMs)) return
+    if (kind !== 'unavailable' && this.#othersAnswer(state, target)) return
     this.#fail(state, kind)
+  }
+
+  /** Whether the provider answers requests for other models: then an error of one, such as an overloaded one, says nothing about the others. */
+  #othersAnswer({ proven }: State, target: Target): boolean {
+    const asked = askedOf(target)
+    for (const [other, at] of proven) if (other !== asked && this.#now() - at < this.#restMs) return true
+    return false
   }
 
   /** Notes an answer, which ends the rest of a model that was called all the same. */
