@@ -46,12 +46,6 @@ describe(`threat 2: a base URL or key of the caller's choice, on ${runtime}`, ()
     extra_query: {},
     custom_llm_provider: 'openai',
     api_version: '1',
-    aws_bedrock_runtime_endpoint: '',
-    bootstrap_host: 'caller',
-    bootstrap_port: 1,
-    kv_transfer_params: { remote_host: 'caller' },
-    user_config: { api_base: '' },
-    vertex_credentials: 'caller',
     Extra_Body: {},
   }
   /** Fields and headers that name another upstream, and a key for it. */

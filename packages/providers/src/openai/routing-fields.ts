@@ -9,17 +9,11 @@ const routingFields = [
   'api_base',
   'api_key',
   'api_version',
-  'aws_bedrock_runtime_endpoint',
   'base_url',
-  'bootstrap_host',
-  'bootstrap_port',
   'custom_llm_provider',
   'extra_body',
   'extra_headers',
   'extra_query',
-  'kv_transfer_params',
-  'user_config',
-  'vertex_credentials',
 ]
 
 /**
