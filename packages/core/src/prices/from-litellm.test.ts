@@ -153,6 +153,22 @@ describe('prices of litellm', () => {
     expect(fromLitellm({ x: { ...openai, ...fields } })).toEqual({ rows: { 'openai/x': price }, rejected: [] })
   })
 
+  it('threat 198: are none for models that choose another one, where a table has zeros', () => {
+    const row = (provider: string) => ({
+      litellm_provider: provider,
+      input_cost_per_token: 0,
+      output_cost_per_token: 0,
+    })
+    const { rows, rejected } = fromLitellm({
+      'openrouter/openrouter/auto': row('openrouter'),
+      'azure_ai/model_router': row('azure_ai'),
+      'openrouter/meta/llama:free': row('openrouter'),
+      'ollama/llama3': row('ollama'),
+    })
+    expect(Object.keys(rows)).toEqual(['openrouter/meta/llama:free', 'ollama/llama3'])
+    expect(rejected.map(({ model }) => model)).toEqual(['openrouter/openrouter/auto', 'azure_ai/model_router'])
+  })
+
   it('are imported row by row', () => {
     const { rows, rejected } = fromLitellm({
       good: { ...openai, input_cost_per_token: 1e-6 },

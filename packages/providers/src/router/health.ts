@@ -82,11 +82,12 @@ function refusesModel({ message, failure: { status = 0, code } }: UpstreamError,
 }
 
 /**
- * Whether another request would pass: OpenAI and Groq answer 429 to a prompt that is larger than the account's limit of a minute, OpenRouter 402
+ * Whether another request would pass: OpenAI and Groq answer 429 to a prompt that is larger than the account's limit of a minute, Claude to one for which
+ * the account has no long context, OpenRouter 402
  * to a `max_tokens` that is dearer than what the account has left; where there is no room in the service tier `flex`, OpenAI answers 429, Groq 498.
  */
 const isOfRequest = ({ message, failure: { status } }: UpstreamError): boolean =>
-  (status === 429 && /request too large|resource unavailable/i.test(message)) ||
+  (status === 429 && /request too large|long context|resource unavailable/i.test(message)) ||
   (status === 402 && /fewer max_tokens/i.test(message)) ||
   status === 498
 
