@@ -24,19 +24,21 @@ function digit(byte = 0): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : NaN
 }
 
-/** The bytes of a text in UTF-8, with percent-encoded ones decoded in place: media of many megabytes may be written so. */
-function decodePercent(escaped: string): Uint8Array {
+/**
+ * The bytes of a text in UTF-8, with percent-encoded ones decoded in place: media of many megabytes may be written so.
+ * @param above leaves out bytes up to this one
+ */
+function decodePercent(escaped: string, above = -1): Uint8Array {
   if (/\p{Surrogate}/u.test(escaped)) throw malformed()
   const bytes = new TextEncoder().encode(escaped)
-  let end = bytes.indexOf(PERCENT)
-  if (end === -1) return bytes
-  for (let i = end; i < bytes.length; i++) {
+  let end = 0
+  for (let i = 0; i < bytes.length; i++) {
     let byte = bytes[i]!
     if (byte === PERCENT) {
       byte = digit(bytes[++i]) * 16 + digit(bytes[++i])
       if (Number.isNaN(byte)) throw malformed()
     }
-    bytes[end++] = byte
+    if (byte > above) bytes[end++] = byte
   }
   return bytes.subarray(0, end)
 }
@@ -55,7 +57,7 @@ export function parseDataUrl(url: string): Media | undefined {
   const type = given.trim() || 'text/plain'
   let data = url.slice(comma + 1)
   if (!base64) data = toBase64(decodePercent(data))
-  else if (data.includes('%')) data = new TextDecoder().decode(decodePercent(data).filter((byte) => byte > SPACE))
+  else if (data.includes('%')) data = new TextDecoder().decode(decodePercent(data, SPACE))
   return {
     // Clients use the unregistered name image/jpg.
     type: type === 'image/jpg' ? 'image/jpeg' : type,
