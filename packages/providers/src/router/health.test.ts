@@ -7,6 +7,7 @@ const provider: Provider = { id: 'p', models: async () => [] }
 const target = (model = 'm', of = provider): Target => ({ provider: of, model, price: undefined, catalogue: '' })
 const failure = (fields: Partial<UpstreamFailure> = {}): UpstreamError =>
   new UpstreamError('failed', { provider: 'p', kind: 'status', status: 500, accepted: false, ...fields })
+const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
 const left = new ApiError(499, 'server_error', 'The client went away', { code: 'internal_error' })
 
 function setup() {
@@ -50,14 +51,7 @@ describe('the circuit breaker', () => {
 
   it.each([
     ['a success', undefined],
-    [
-      'an unusable answer with its usage',
-      failure({
-        kind: 'malformed',
-        accepted: true,
-        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-      }),
-    ],
+    ['an unusable answer with its usage', failure({ kind: 'malformed', accepted: true, usage })],
     ['an answer without a picture', failure({ kind: 'malformed', accepted: true, code: 'NO_IMAGE' })],
     ['an answer that was too long', failure({ kind: 'truncated', accepted: true, code: 'MAX_TOKENS' })],
   ])('starts counting again after %s', (_, error) => {
