@@ -68,7 +68,6 @@ describe('the circuit breaker', () => {
     ['a client that left', left],
     ['an error of our own', new TypeError('x is undefined')],
     ['a rate limit', failure({ status: 429 })],
-    ['threat 197: a fault of the caller', failure({ status: 400, caller: true })],
   ])('neither counts %s nor resets because of it', (_, error) => {
     const { health, call } = setup()
     call(failure())
@@ -77,6 +76,13 @@ describe('the circuit breaker', () => {
     expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 2 })
     call(failure())
     expect(health.available(provider)).toBe(false)
+  })
+
+  it('threat 197: neither counts what is refused nor closes because of it', () => {
+    const { health, call, open } = setup()
+    open()
+    call(failure({ status: 400, caller: true }))
+    expect(health.describe(provider)).toMatchObject({ status: 'unhealthy', failures: 3 })
   })
 
   it.each<Partial<UpstreamFailure>>([
