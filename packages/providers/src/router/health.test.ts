@@ -79,9 +79,8 @@ describe('the circuit breaker', () => {
   })
 
   it('threat 197: neither counts what is refused nor closes because of it', () => {
-    const { health, call, open } = setup()
-    open()
-    call(failure({ status: 400, caller: true }))
+    const { health, call } = setup()
+    for (const status of [500, 500, 400, 500, 400]) call(failure({ status, caller: status === 400 }))
     expect(health.describe(provider)).toMatchObject({ status: 'unhealthy', failures: 3 })
   })
 
