@@ -67,6 +67,9 @@ const isTimeout = ({ kind, status }: UpstreamFailure): boolean => kind === 'time
 /** Whether the provider is only asked too often, and not an account that cannot pay, which some report with the same status. */
 const isRateLimit = ({ status, credential }: UpstreamFailure): boolean => status === 429 && !credential
 
+/** The words of a message, such as ids of models. */
+const words = (message: string): string[] => message.split(/[^\w./:@-]+|[.:](?=\s|$)/)
+
 /** Statuses of what a server does not do, such as embeddings of llama.cpp's (501). */
 const UNSUPPORTED = new Set([405, 415, 501])
 
@@ -77,7 +80,8 @@ const UNSUPPORTED = new Set([405, 415, 501])
 function refusesModel({ message, failure: { status = 0, code } }: UpstreamError, model: string): boolean {
   if (UNSUPPORTED.has(status)) return true
   if (status !== 401 && status !== 403 && status !== 404) return false
-  const isNamed = code === 'model_not_found' || code === 'key_model_access_denied' || message.includes(model)
+  // As a word of its own: an id may be as short as a letter.
+  const isNamed = code === 'model_not_found' || code === 'key_model_access_denied' || words(message).includes(model)
   return isNamed || (status !== 401 && /\b(models?|resource)\b/i.test(message))
 }
 
