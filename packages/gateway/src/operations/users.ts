@@ -76,7 +76,7 @@ async function visible(kv: KV, caller: Caller, id: string): Promise<User> {
 }
 
 /** The key of a caller that is for the end users of an application, which may be in many hands: it reads its own records, and no user. */
-const ownRecordsOnly = (caller: Caller): GatewayKey | undefined =>
+const applicationKeyOf = (caller: Caller): GatewayKey | undefined =>
   hasUser(caller) && caller.key?.end_users ? caller.key : undefined
 
 /** GET /v1/users */
@@ -135,7 +135,7 @@ export const usersGet = (kv: KV) =>
     params,
     output: GatewayUser,
     async run(caller, { params: { id } }) {
-      if (ownRecordsOnly(caller)) throw notFound('user')
+      if (applicationKeyOf(caller)) throw notFound('user')
       return view(await visible(kv, caller, id))
     },
   })
@@ -199,7 +199,7 @@ export const usersUsage = (kv: KV, ledger: UsageLedger, countCalls: ReturnType<t
     errors: [404],
     async run(caller, { params, query }, { setHeader }) {
       const { id } = await visible(kv, caller, params.id)
-      const key = ownRecordsOnly(caller)
+      const key = applicationKeyOf(caller)
       const recordsOf = async (page: PageOptions) => {
         const { items, next } = await ledger.records(id, page)
         return { items: key ? items.filter(({ key_id }) => key_id === key.id) : items, next }

@@ -87,8 +87,8 @@ function refusesModel({ message, failure: { status = 0, code } }: UpstreamError,
 
 /**
  * Whether another request would pass: OpenAI and Groq answer 429 to a prompt that is larger than the account's limit of a minute, Claude to one for which
- * the account has no long context, OpenRouter 402
- * to a `max_tokens` that is dearer than what the account has left; where there is no room in the service tier `flex`, OpenAI answers 429, Groq 498.
+ * the account has no long context; OpenRouter 402 to a `max_tokens` that is dearer than what the account has left; where there is no room in the service
+ * tier `flex`, OpenAI 429, Groq 498.
  */
 const isOfRequest = ({ message, failure: { status } }: UpstreamError): boolean =>
   (status === 429 && /request too large|long context|resource unavailable/i.test(message)) ||
