@@ -93,12 +93,16 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
   ]
   const ADMIN_ID = '00000000-0000-7000-8000-000000000001'
 
-  async function statuses(headers: Record<string, string>): Promise<Record<number, string[]>> {
+  async function statuses(
+    headers: Record<string, string>,
+    of = routes,
+    on = server,
+  ): Promise<Record<number, string[]>> {
     const seen: Record<number, string[]> = {}
-    for (const route of routes) {
+    for (const route of of) {
       const [method, path] = route.replace('{id}', ADMIN_ID).split(' ') as [string, string]
       const hasBody = ['POST', 'PUT', 'PATCH'].includes(method)
-      const response = await fetch(server.url + path, {
+      const response = await fetch(on.url + path, {
         method,
         headers: { ...headers, ...(hasBody && { 'content-type': 'application/json' }) },
         ...(hasBody && { body: '{}' }),
@@ -176,6 +180,30 @@ describe(`threat 30: what administrators are told and may do, on ${runtime}`, ()
     for (const token of [user.access, developer.access]) expect(await statuses(bearer(token))).toEqual({ 403: routes })
     expect(await statuses(bearer(developer.key!))).toEqual({ 403: gateway, 401: platform })
     expect(user.key).toBeUndefined()
+  })
+
+  it('threat 199: are two to the token of Prometheus, which is limited like others', async () => {
+    const METRICS_TOKEN = 'metrics-token-of-the-tests'
+    const monitored = await startServer({ METRICS_TOKEN, TRUSTED_HOPS: '1' })
+    const [two, others] = [['GET /health/providers', 'GET /metrics'], [] as string[]]
+    for (const route of routes) if (!two.includes(route)) others.push(route)
+    const ask = (of: string[], address: string, token = METRICS_TOKEN) =>
+      statuses({ ...bearer(token), 'x-forwarded-for': address }, of, monitored)
+    try {
+      expect(await ask(two, '192.0.2.0')).toEqual({ 200: two })
+      for (let i = 0; i < others.length; i += 20) {
+        const some = others.slice(i, i + 20)
+        expect(await ask(some, `192.0.2.${i}`)).toEqual({ 401: some })
+      }
+      expect(await ask(Array(31).fill(two[1]), '192.0.2.200', 'a-guess-of-a-token')).toEqual({
+        401: Array(30).fill(two[1]),
+        429: [two[1]],
+      })
+      expect(await ask(two, '192.0.2.200')).toEqual({ 429: two })
+      expect(await ask(two, '192.0.2.201')).toEqual({ 200: two })
+    } finally {
+      await monitored.stop()
+    }
   })
 
   it.each<[what: string, limits: object]>([

@@ -23,6 +23,7 @@ const secrets = {
   ANTHROPIC_API_KEY: 'canary.anthropic.0123456789',
   GEMINI_API_KEY: 'canarygemini0123456789',
   ADMIN_TOKEN: 'canary-admin-token-0123456789',
+  METRICS_TOKEN: 'canary-metrics-token-0123456789',
   SESSION_SECRET: 'canary-session-secret-0123456789abcdef',
   BOOTSTRAP_GATEWAY_KEY: 'gw-canary-bootstrap-0123456789',
   ADMIN_PASSWORD: 'canary admin password',

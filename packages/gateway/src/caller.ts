@@ -54,8 +54,14 @@ export type Caller = UserCaller | Administrator | null
 /** Finds the caller of a request. */
 type Authenticate = HandlerOptions<Caller, Access>['authenticate']
 
-/** Authenticates an administrator by another credential than a gateway key; null where there is none or it is not valid. */
-export type AuthenticateAdmin = (exchange: Exchange) => Promise<Administrator | null> | Administrator | null
+/**
+ * Authenticates an administrator by another credential than a gateway key; null where there is none or it is not valid for the access of the
+ * route: on routes of `monitor`, it may be one of something that is no administrator.
+ */
+export type AuthenticateAdmin = (
+  exchange: Exchange,
+  access: Exclude<Access, 'open' | 'key'>,
+) => Promise<Administrator | null> | Administrator | null
 
 /**
  * The caller's name for the audit log.
@@ -94,12 +100,14 @@ const credential = (exchange: Exchange): string | undefined =>
 
 /**
  * Authenticates administrators by a fixed token: `Authorization: Bearer TOKEN`.
+ * @param options.only the only access that the token gives, such as `monitor` for one that reads `/metrics` and `/health/providers`; default
+ *   everything that administrators may
  * @example const gateway = createGateway({ router, kv, authenticateAdmin: tokenAdmin(token) })
  */
-export function tokenAdmin(token: string): AuthenticateAdmin {
+export function tokenAdmin(token: string, { only }: { only?: 'monitor' } = {}): AuthenticateAdmin {
   const expected = sha256(token)
-  return async (exchange) => {
-    const given = bearer(exchange)
+  return async (exchange, access) => {
+    const given = only === undefined || only === access ? bearer(exchange) : undefined
     // Hashes are compared, so that the time of the comparison reveals nothing about the token.
     return given !== undefined && (await sha256(given)) === (await expected) ? { admin: TOKEN_ADMIN } : null
   }
@@ -156,7 +164,7 @@ export function callerOf(
     // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
     const holder = found instanceof Promise ? await found : found
     if (!holder) {
-      const admin = access !== 'key' && (await authenticateAdmin?.(exchange))
+      const admin = access !== 'key' && (await authenticateAdmin?.(exchange, access))
       if (admin) return admin
       throw new ApiError(
         401,
@@ -189,7 +197,7 @@ export function callerOf(
       // The end of a window is known to a second.
       if (holder.key.end_users) until = now() + (left - 1) * 1_000
     }
-    if (access === 'admin' && !isAdmin(holder))
+    if ((access === 'admin' || access === 'monitor') && !isAdmin(holder))
       throw forbidden('This is for administrators, and their keys without a budget or a list of models')
     return until === undefined ? holder : { ...holder, until }
   }

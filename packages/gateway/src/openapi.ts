@@ -146,6 +146,7 @@ export const gatewayDocument = (
       key: { who: 'For whoever has a gateway key.', ...anyKey },
       self: { who: 'For the user and for administrators.', ...administered },
       admin: { who: 'For administrators.', ...administered },
+      monitor: { who: 'For administrators and monitoring.', ...administered },
     },
     securitySchemes: {
       gatewayKey: {
@@ -154,7 +155,7 @@ export const gatewayDocument = (
       },
       administrator: {
         ...bearer,
-        description: 'Of administrators also an access token, or ADMIN_TOKEN.',
+        description: 'Of administrators also an access token, or ADMIN_TOKEN; of monitoring METRICS_TOKEN.',
         'x-convention': true,
       },
     },

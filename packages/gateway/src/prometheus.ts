@@ -59,7 +59,7 @@ function histogram(name: string, { id: provider, fields }: Used, prefix: string,
 }
 
 /**
- * GET /metrics in Prometheus' text format, for administrators. Sums are read from the ledger at each scrape, so they cover all processes
+ * GET /metrics in Prometheus' text format, for administrators and what monitors the gateway. Sums are read from the ledger at each scrape, so they cover all processes
  * and survive restarts: every process returns the same, and one of them is to be scraped.
  * @example createGateway({ router, kv, routes: [conventionRoutes, prometheus()] })
  */
@@ -130,7 +130,7 @@ export const prometheus =
         operation({
           id: 'metrics',
           summary: 'Returns the metrics in the Prometheus text format.',
-          access: 'admin',
+          access: 'monitor',
           contentTypes: ['text/plain'],
           run: async () => bytes(await registry.metrics(), registry.contentType),
         }),

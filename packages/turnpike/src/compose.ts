@@ -53,18 +53,29 @@ export interface Composed {
   simulated: boolean
 }
 
-/** Administrators by the token, if there is one now, or by their sessions. */
+/** Administrators by the tokens that there are now, or by their sessions. */
 function administrators(
-  token: () => string | undefined,
+  admin: () => Config['admin'],
   platform: () => Platform,
   limits: Parameters<typeof limitGuesses>[1],
 ): AuthenticateAdmin {
   const bySession: AuthenticateAdmin = (exchange) => platform().authenticateAdmin(exchange)
-  const byEither = limitGuesses(
-    async (exchange) => (await tokenAdmin(token()!)(exchange)) ?? bySession(exchange),
-    limits,
-  )
-  return (exchange) => (token() === undefined ? bySession(exchange) : byEither(exchange))
+  const tokens = (): AuthenticateAdmin[] => {
+    const { token, metricsToken } = admin()
+    return [
+      ...(token === undefined ? [] : [tokenAdmin(token)]),
+      ...(metricsToken === undefined ? [] : [tokenAdmin(metricsToken, { only: 'monitor' })]),
+    ]
+  }
+  const byEither: AuthenticateAdmin = async (exchange, access) => {
+    for (const byToken of tokens()) {
+      const found = await byToken(exchange, access)
+      if (found) return found
+    }
+    return bySession(exchange, access)
+  }
+  const limited = limitGuesses(byEither, limits)
+  return (exchange, access) => (tokens().length > 0 ? limited : bySession)(exchange, access)
 }
 
 /** How files are served. */
@@ -106,8 +117,8 @@ export type Parts = Required<Omit<Host, 'onRequest'>> &
     keys: GatewayKeys
     ledger: UsageLedger
     history: RequestHistory
-    /** Of the current configuration: requests that an earlier one has begun are no longer by its token. */
-    currentAdminToken: () => string | undefined
+    /** Of the current configuration: requests that an earlier one has begun are no longer by its tokens. */
+    currentAdmin: () => Config['admin']
   } & Pick<RoutedParts, 'currentPrices' | 'changeOverlay'>
 
 /**
@@ -158,7 +169,7 @@ export async function compose(config: Config, parts: Parts, overlay: Overlay, be
     ledger,
     dataBytes: dataBytesOf(config.platform.planLimits),
     simulated,
-    authenticateAdmin: administrators(parts.currentAdminToken, () => platform, { kv, rateLimiter }),
+    authenticateAdmin: administrators(parts.currentAdmin, () => platform, { kv, rateLimiter }),
     ...(routed.audio && geminiAudio),
     ...gatewayOptions,
     maxLoopDelayMs: maxLoopDelayMs || Infinity,

@@ -102,7 +102,7 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
     events,
     onError,
     currentPrices: { table: () => current.prices.table() },
-    currentAdminToken: () => current.config.admin.token,
+    currentAdmin: () => current.config.admin,
     changeOverlay: (decide) =>
       inTurn(async () => {
         const next = await changeOverlay(kv, decide, async (overlay, changed) => {

@@ -56,7 +56,7 @@ export const providersHealth = (router: Router) =>
   operation({
     id: 'health.providers',
     summary: 'Tells how the providers have been doing.',
-    access: 'admin',
+    access: 'monitor',
     output: ProvidersHealth,
     run() {
       const providers = router.health()

@@ -8,7 +8,7 @@ import { signInLog } from './sign-in-log.js'
 import { throttle } from './throttle.js'
 
 /** Finds out who sends a request; null where nobody is known by its credential. */
-type Authenticate<T> = (exchange: Exchange) => Promise<T | null> | T | null
+type Authenticate<T, Rest extends unknown[]> = (exchange: Exchange, ...rest: Rest) => Promise<T | null> | T | null
 
 /**
  * Limits guesses of a token that administrators share, such as that of the gateway's `tokenAdmin`: 30 wrong bearer tokens a minute from one
@@ -18,19 +18,19 @@ type Authenticate<T> = (exchange: Exchange) => Promise<T | null> | T | null
  * @returns what is given, which throws ApiError 429 then
  * @example const authenticate = limitGuesses(byPassword, { kv })
  */
-export function limitGuesses<T>(
-  authenticate: Authenticate<T>,
+export function limitGuesses<T, Rest extends unknown[]>(
+  authenticate: Authenticate<T, Rest>,
   { kv, now = Date.now, ...options }: { kv: KV; rateLimiter?: RateLimiter; now?: () => number },
-): (exchange: Exchange) => Promise<T | null> {
+): (exchange: Exchange, ...rest: Rest) => Promise<T | null> {
   const { rateLimiter = memoryRateLimiter({ now }) } = options
   const blocks = throttle(kv, rateLimiter, now)
   const log = signInLog(kv, rateLimiter, now)
 
-  return async (exchange) => {
-    if (bearer(exchange) === undefined) return authenticate(exchange)
+  return async (exchange, ...rest) => {
+    if (bearer(exchange) === undefined) return authenticate(exchange, ...rest)
     const subjects = [{ name: `admin-token from ${addressOf(exchange.ip())}`, perMinute: FAILURES_PER_ADDRESS }]
     await blocks.check(subjects)
-    const found = await authenticate(exchange)
+    const found = await authenticate(exchange, ...rest)
     if (found) return found
     await log.guessed(exchange.ip())
     await blocks.failed(subjects)

@@ -85,6 +85,8 @@ const Files = section({
   check: setting('Checks each upload, such as for viruses.', code<NonNullable<FilesOptions['check']>>()),
 })
 
+const sharedToken = () => matching(/^\S{16,}$/, 'at least 16 characters, without spaces')
+
 const Admin = section({
   email: setting(
     'E-mail of the administrator that the first start makes; default admin@localhost.',
@@ -94,10 +96,8 @@ const Admin = section({
     'Their password; default made, and printed once.',
     v.pipe(v.string('a text'), v.minLength(8, 'at least 8 characters')),
   ),
-  token: setting(
-    'Accepted in place of an administrator by the administration of the gateway.',
-    matching(/^\S{16,}$/, 'at least 16 characters, without spaces'),
-  ),
+  token: setting('Accepted in place of an administrator by the administration of the gateway.', sharedToken()),
+  metricsToken: setting('Accepted for `/metrics` and `/health/providers` alone, such as of Prometheus.', sharedToken()),
   key: setting(
     'The first gateway key, `gw-` and at least 16 characters; default made, and printed once.',
     matching(new RegExp(`^${KEY_PREFIX}\\S{16,}$`), `"${KEY_PREFIX}" and at least 16 characters without spaces`),

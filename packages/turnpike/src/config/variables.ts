@@ -21,6 +21,7 @@ export const variables = {
   ADMIN_EMAIL: 'admin.email',
   ADMIN_PASSWORD: 'admin.password',
   ADMIN_TOKEN: 'admin.token',
+  METRICS_TOKEN: 'admin.metricsToken',
   BOOTSTRAP_GATEWAY_KEY: 'admin.key',
   BOOTSTRAP_GATEWAY_RATE_LIMIT: 'admin.keyRateLimit',
   PRICES: 'prices',
