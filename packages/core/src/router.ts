@@ -24,7 +24,7 @@ export interface Target {
   provider: Provider
   model: string
   /** What the model is asked for; absent = not known. */
-  need?: Pick<Need, 'task' | 'size'>
+  need?: Pick<Need, 'task' | 'size' | 'caller'>
   /** The current price; undefined if unknown. */
   price: Price | undefined
   /** Version of the price table. */
@@ -46,6 +46,8 @@ export type CallKind = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcript
 export interface Need {
   task: CallKind
   request: { model: string; provider?: string | null | undefined; prompt_cache_key?: unknown; user?: unknown }
+  /** Who asks, told apart from others: what fails for one caller alone is no reason to ask another provider for all. Absent = not known. */
+  caller?: string
   /** The expected units on a target; used only to compare prices. */
   expected(target: Target): Units
   /** The tokens that a target is likely to use, of prompt and answers; used only where they are limited a minute. Default: those that are expected. */

@@ -1,9 +1,10 @@
 import type { EndUserRules, KeyInput } from '@turnpike/core'
 import { createUser, memoryKV, updateUser } from '@turnpike/core'
-import { createRouter, google, openai } from '@turnpike/providers'
+import { anthropic, createRouter, google, openai } from '@turnpike/providers'
+import { fakeAnthropic, fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
 import type { TestOptions } from '../../../../test/support/gateway.js'
-import { COST, errorOf, OWNER, withKey } from '../../../../test/support/gateway.js'
+import { answer, completion, COST, errorOf, OWNER, withKey } from '../../../../test/support/gateway.js'
 
 const served = (endUsers: EndUserRules, options: TestOptions = {}) => withKey({ endUsers }, options)
 
@@ -49,6 +50,31 @@ describe('the end users of a key', () => {
     // It is required of speech, too.
     const speech = { model: 'tts-1', input: 'Hi' }
     expect((await at.send('POST', '/v1/audio/speech', speech, at.init)).status).toBe(400)
+  })
+
+  it('threat 200: whose requests fail go to another provider, and those of others stay', async () => {
+    let isDown = false
+    const { transport } = fakeOpenAI({ override: () => (isDown ? answer({}, 503) : completion()) })
+    const router = createRouter({
+      providers: [
+        openai({ apiKey: 'sk', transport }),
+        anthropic({ apiKey: 'sk', transport: fakeAnthropic().transport }),
+      ],
+      groups: { any: ['gpt-4o-mini', 'claude-haiku-4-5'] },
+    })
+    const at = await served({}, { router })
+    const attemptsOf = async (user?: string): Promise<string | null> => {
+      isDown = user === 'eve'
+      const headers = { ...at.init.headers, 'x-gateway-explain': 'true' }
+      const response = await at.chat({ model: 'any', user }, { headers })
+      return response.headers.get('x-gateway-attempts')
+    }
+    const attempts = []
+    for (const user of ['eve', 'eve', 'eve', 'eve', 'eve', 'eve', 'bob', undefined])
+      attempts.push(await attemptsOf(user))
+    expect(attempts).toEqual(['2', '2', '2', '2', '2', '1', '1', '1'])
+    const providers = (await at.records()).map(({ provider }) => provider).toReversed()
+    expect(providers).toEqual([...Array(6).fill('anthropic'), 'openai', 'openai'])
   })
 
   it('are not told apart for other keys', async () => {

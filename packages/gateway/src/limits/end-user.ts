@@ -17,6 +17,17 @@ export function calledEndUser(
   return id == null || (typeof id === 'string' && id.trim() === '') ? undefined : id
 }
 
+/** Who asks, as routers tell callers apart: the end user of a key that does so too, else the user. */
+export function callerName(
+  { endUserHeader }: UpstreamOptions,
+  { key, user }: UserCaller,
+  { request }: Need,
+  call: Call,
+): string {
+  const id = key?.end_users && calledEndUser(endUserHeader, request, call)
+  return typeof id === 'string' ? `${key!.id} ${id}` : user.id
+}
+
 /**
  * The end user of a request with a key that tells them apart: of the header that the operator names, else of the body's `user`.
  * @throws ApiError 400 for what is no id, and for none where the key requires one; 403 where the key has as many as it may

@@ -30,9 +30,9 @@ describe('the circuit breaker', () => {
     const { health, call } = setup()
     call(failure())
     call(failure())
-    expect(health.available(provider)).toBe(true)
+    expect(health.available(target())).toBe(true)
     call(failure())
-    expect(health.available(provider)).toBe(false)
+    expect(health.available(target())).toBe(false)
   })
 
   it('has defaults of 5 failures and 30 seconds', () => {
@@ -40,13 +40,13 @@ describe('the circuit breaker', () => {
     const health = new Health({ now: () => clock.now })
     const after = (failures: number): boolean => {
       for (let i = 0; i < failures; i++) health.report(target(), failure())
-      return health.available(provider)
+      return health.available(target())
     }
     expect([after(4), after(1)]).toEqual([true, false])
     clock.now = 29_999
-    expect(health.available(provider)).toBe(false)
+    expect(health.available(target())).toBe(false)
     clock.now = 30_000
-    expect(health.available(provider)).toBe(true)
+    expect(health.available(target())).toBe(true)
   })
 
   it.each([
@@ -75,7 +75,7 @@ describe('the circuit breaker', () => {
     for (let i = 0; i < 5; i++) call(error)
     expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 2 })
     call(failure())
-    expect(health.available(provider)).toBe(false)
+    expect(health.available(target())).toBe(false)
   })
 
   it('threat 197: neither counts what is refused nor closes because of it', () => {
@@ -228,7 +228,7 @@ describe('the circuit breaker', () => {
     const { health, open } = setup()
     open()
     const twin: Provider = { ...provider }
-    expect([health.available(provider), health.available(twin)]).toEqual([false, true])
+    expect([health.available(target()), health.available(target('m', twin))]).toEqual([false, true])
   })
 })
 
@@ -237,18 +237,18 @@ describe('half-open, a provider', () => {
     const { clock, health, open } = setup()
     open()
     clock.now += 9_999
-    expect(health.available(provider)).toBe(false)
+    expect(health.available(target())).toBe(false)
     clock.now += 1
-    expect(health.available(provider)).toBe(true)
+    expect(health.available(target())).toBe(true)
     const probe = target()
     health.begin(probe)
-    expect(health.available(provider)).toBe(false)
+    expect(health.available(target())).toBe(false)
     clock.now += 9_999
-    expect(health.available(provider)).toBe(false)
+    expect(health.available(target())).toBe(false)
     health.report(probe)
-    expect(health.available(provider)).toBe(true)
+    expect(health.available(target())).toBe(true)
     health.begin(target())
-    expect(health.available(provider)).toBe(true)
+    expect(health.available(target())).toBe(true)
   })
 
   it('is probed by another request when one takes as long as a slow reader', () => {
@@ -257,7 +257,7 @@ describe('half-open, a provider', () => {
     clock.now += 10_000
     health.begin(target())
     clock.now += 10_000
-    expect(health.available(provider)).toBe(true)
+    expect(health.available(target())).toBe(true)
   })
 
   it('opens again immediately when the probe fails', () => {
@@ -267,9 +267,9 @@ describe('half-open, a provider', () => {
     call(failure())
     expect(health.describe(provider)).toMatchObject({ status: 'unhealthy', failures: 4 })
     clock.now += 9_999
-    expect(health.available(provider)).toBe(false)
+    expect(health.available(target())).toBe(false)
     clock.now += 1
-    expect(health.available(provider)).toBe(true)
+    expect(health.available(target())).toBe(true)
   })
 
   it.each([
@@ -280,7 +280,7 @@ describe('half-open, a provider', () => {
     open()
     clock.now += 10_000
     call(error)
-    expect(health.available(provider)).toBe(true)
+    expect(health.available(target())).toBe(true)
     expect(health.describe(provider).status).toBe('unhealthy')
     call()
     expect(health.describe(provider).status).toBe('healthy')
@@ -292,15 +292,15 @@ describe('half-open, a provider', () => {
     const early = target()
     health.begin(early)
     clock.now += 10_000
-    expect(health.available(provider)).toBe(true)
+    expect(health.available(target())).toBe(true)
     const [probe, other] = [target(), target()]
     health.begin(probe)
     health.begin(other)
     health.report(early, left)
     health.report(other, failure({ status: 429 }))
-    expect(health.available(provider)).toBe(false)
+    expect(health.available(target())).toBe(false)
     health.report(probe, left)
-    expect(health.available(provider)).toBe(true)
+    expect(health.available(target())).toBe(true)
   })
 })
 
@@ -314,7 +314,7 @@ describe('a rate limit', () => {
     const { clock, health, call } = setup()
     const until = clock.now + ms
     call(failure({ status: 429, retryAfter }))
-    expect(health.available(provider)).toBe(true)
+    expect(health.available(target())).toBe(true)
     expect(health.rest(target('other'))).toBeUndefined()
     expect(health.rest(target('m', { ...provider }))).toBeUndefined()
     clock.now += Math.max(0, ms - 1)

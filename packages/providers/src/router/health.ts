@@ -1,4 +1,4 @@
-import type { Considered, Provider, ProviderHealth, ProviderState, Target, UpstreamFailure } from '@turnpike/core'
+import type { Considered, Need, Provider, ProviderHealth, ProviderState, Target, UpstreamFailure } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 
 export interface HealthOptions {
@@ -22,6 +22,8 @@ interface ModelRest {
   until: number
   /** After a limit of tokens: those of the request that it refused. A request of less than a tenth is sent all the same. Absent = it rests for all. */
   tokens?: number | undefined
+  /** See {@link restsFor}. */
+  only: string | undefined
 }
 
 type Asked = Pick<Target, 'model' | 'need'>
@@ -35,14 +37,24 @@ function tokensOf({ need }: Asked): number | undefined {
   return size && size.prompt + size.output
 }
 
+/** Whether a rest is for the caller of a request: what `only` one has met may be of their own making; undefined = it is for all. */
+const restsFor = ({ need: { caller } = {} }: { need?: Pick<Need, 'caller'> }, only: string | undefined): boolean =>
+  only === undefined || caller === undefined || only === caller
+
+const isOfCaller = ({ need }: Target, { need: other }: Pick<Target, 'need'>): boolean =>
+  need?.caller !== undefined && need.caller === other?.caller
+
 /** Until when a request has to wait for a rest; 0 where it has not. */
 function endFor(asked: Asked, rest: ModelRest | undefined): number {
-  const tokens = rest?.tokens === undefined ? undefined : tokensOf(asked)
-  return rest === undefined || (tokens !== undefined && tokens < rest.tokens! / 10) ? 0 : rest.until
+  if (rest === undefined || !restsFor(asked, rest.only)) return 0
+  const tokens = rest.tokens === undefined ? undefined : tokensOf(asked)
+  return tokens !== undefined && tokens < rest.tokens! / 10 ? 0 : rest.until
 }
 
 interface State {
   failures: number
+  /** Whose requests all of them were, see {@link restsFor}. */
+  only: string | undefined
   last: ProviderHealth['last_failure']
   /** When it last answered; -Infinity before that. */
   answered: number
@@ -50,8 +62,8 @@ interface State {
   proven: Map<string, number>
   /** When one request may try it; undefined while it is healthy. */
   nextTry: number | undefined
-  /** The target of the running trial request, and until when others wait for it: a stream may take as long as its reader wants. */
-  trial: { target: Target; until: number } | undefined
+  /** The last trial request since nextTry, and until when others wait while it runs: a stream may take as long as its reader wants. */
+  trial: { target: Target; until: number; isRunning: boolean } | undefined
 }
 
 /**
@@ -135,7 +147,7 @@ function doubtfulMs(failure: UpstreamFailure, restMs: number): number {
  * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider rests, until one request
  * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended, time-outs and some statuses while others are
  * answered (callers could provoke all of them), errors of one model while others answer, and rate limits and models that are refused: only the model
- * rests then.
+ * rests then. What only one caller has met rests for that caller, until another one meets it too.
  */
 export class Health {
   readonly #states: WeakMap<Provider, State>
@@ -162,6 +174,7 @@ export class Health {
         provider,
         (state = {
           failures: 0,
+          only: undefined,
           last: null,
           answered: -Infinity,
           proven: new Map(),
@@ -172,25 +185,30 @@ export class Health {
     return state
   }
 
-  /** Whether a provider is healthy or may be tried; otherwise it rests. */
-  available(provider: Provider): boolean {
-    const { nextTry, trial } = this.#of(provider)
+  /** Whether a provider is healthy for a caller or may be tried; otherwise it rests. */
+  available(target: Pick<Target, 'provider' | 'need'>): boolean {
+    const { nextTry, trial, only } = this.#of(target.provider)
     const now = this.#now()
-    return nextTry === undefined || (nextTry <= now && (!trial || trial.until <= now))
+    if (nextTry === undefined || !restsFor(target, only)) return true
+    if (nextTry > now) return false
+    if (!trial) return true
+    // The next trial is first another caller's, so that nobody keeps all others waiting by long requests that they leave.
+    if (isOfCaller(trial.target, target)) return trial.until + this.#restMs <= now
+    return !trial.isRunning || trial.until <= now
   }
 
   /** Records the start of a call, which may be the trial request of its provider. Must be followed by `report` with the same target. */
   begin(target: Target): void {
     const state = this.#of(target.provider)
     if (this.rest(target)) this.#tried.add(target)
-    if (state.nextTry !== undefined && this.available(target.provider))
-      state.trial = { target, until: this.#now() + this.#restMs }
+    if (state.nextTry !== undefined && this.available(target))
+      state.trial = { target, until: this.#now() + this.#restMs, isRunning: true }
   }
 
   /** Whether a target rests; undefined where it may be called. */
   rest(target: Pick<Target, 'provider' | 'model' | 'need'>): Rest | undefined {
     const { provider, model } = target
-    if (!this.available(provider)) return { why: 'unhealthy', until: this.#of(provider).nextTry! }
+    if (!this.available(target)) return { why: 'unhealthy', until: this.#of(provider).nextTry! }
     const limits = this.#limited.get(provider)
     if (!limits) return undefined
     const until = Math.max(endFor(target, limits.get(model)), endFor(target, limits.get(askedOf(target))))
@@ -201,7 +219,8 @@ export class Health {
     const { provider, model } = target
     const state = this.#of(provider)
     // Other requests may use the provider at the same time, if it is the only one.
-    if (state.trial?.target === target) state.trial = undefined
+    const isTrial = state.trial?.target === target
+    if (isTrial) state.trial!.isRunning = false
     // Other errors, such as a disconnected client, say nothing about the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
     if (error === undefined) this.#prove(state, target)
@@ -211,6 +230,7 @@ export class Health {
       state.answered = this.#now()
       state.failures = 0
       state.nextTry = undefined
+      state.trial = undefined
       return
     }
     const { kind, retryAfter } = error.failure
@@ -225,7 +245,8 @@ export class Health {
     }
     if (isOfModel || this.#now() - state.answered < doubtfulMs(error.failure, this.#restMs)) return
     if (kind !== 'unavailable' && this.#othersAnswer(state, target)) return
-    this.#fail(state, kind)
+    // Whoever calls it while it rests does not prolong that: somebody could do so again and again.
+    if (state.nextTry === undefined || isTrial || !restsFor(target, state.only)) this.#fail(state, kind, target)
   }
 
   /** Whether the provider answers requests for other models: then an error of one, such as an overloaded one, says nothing about the others. */
@@ -260,16 +281,23 @@ export class Health {
   }
 
   /** @param tokens see {@link ModelRest} */
-  #limit({ provider, model }: Target, key: string, ms: number, tokens?: number): void {
+  #limit({ provider, model, need }: Target, key: string, ms: number, tokens?: number): void {
     const limits = this.#limited.get(provider) ?? new Map<string, ModelRest>()
     // Old entries are removed, because model ids are chosen by callers and would accumulate.
     for (const [one, { until }] of limits) if (until + BURST_MS <= this.#now()) limits.delete(one)
-    this.#limited.set(provider, limits.set(key, { model, until: this.#now() + ms, tokens }))
+    const caller = need?.caller
+    const before = limits.get(key)
+    const only = before && before.until > this.#now() && before.only !== caller ? undefined : caller
+    this.#limited.set(provider, limits.set(key, { model, until: this.#now() + ms, tokens, only }))
   }
 
-  #fail(state: State, kind: UpstreamFailure['kind']): void {
+  /** @param by whose request failed; absent = that of the operator */
+  #fail(state: State, kind: UpstreamFailure['kind'], by?: Target): void {
+    const caller = by?.need?.caller
+    state.only = state.failures === 0 || state.only === caller ? caller : undefined
     state.failures++
     state.last = kind
+    state.trial = undefined
     if (state.failures >= this.#most) state.nextTry = this.#now() + this.#restMs
   }
 

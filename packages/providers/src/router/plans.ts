@@ -24,11 +24,12 @@ const least = (targets: Target[], of: (target: Target) => number): Target =>
   targets.reduce((best, one) => (of(one) < of(best) ? one : best))
 
 /** The tokens that a failed call used; undefined if that is not known. */
-export function tokensOfFailure(error: unknown, isAborted: boolean): number | undefined {
-  if (UpstreamError.is(error)) return error.failure.usage?.total_tokens ?? (error.failure.accepted ? undefined : 0)
-  // What a provider itself refuses is not sent.
-  return ApiError.is(error) && !isAborted ? 0 : undefined
-}
+export const tokensOfFailure = (error: unknown): number | undefined =>
+  UpstreamError.is(error) ? (error.failure.usage?.total_tokens ?? (error.failure.accepted ? undefined : 0)) : undefined
+
+/** Whether a call failed because its provider itself refused the request, which is not sent then. */
+const isUnsent = (error: unknown, isAborted: boolean): boolean =>
+  ApiError.is(error) && !UpstreamError.is(error) && !isAborted
 
 /** What a router does at the calls of a request that has several targets, or whose target has limits: it shares, counts and remembers them. */
 export class Plans {
@@ -105,7 +106,8 @@ export class Plans {
       try {
         return await run(target)
       } catch (error) {
-        quotas.settle(target, tokensOfFailure(error, signal.aborted))
+        if (isUnsent(error, signal.aborted)) quotas.settle(target, 0, false)
+        else quotas.settle(target, tokensOfFailure(error))
         throw error
       }
     }

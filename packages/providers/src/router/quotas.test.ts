@@ -132,6 +132,16 @@ describe('a deployment at its tokens a minute', () => {
     expect(took()).toBe(isFree ? 'a' : '')
   })
 
+  it('threat 66: has the request again that a provider did not send', async () => {
+    const { send, took } = setUp([{ requestsPerMinute: 1 }])
+    const error = new ApiError(400, 'invalid_request_error', '', { code: 'invalid_body' })
+    for (let i = 0; i < 3; i++) await expect(send(1, error)).rejects.toBe(error)
+    const upstream = new UpstreamError('', { provider: 'p', kind: 'status', status: 400, accepted: false })
+    await expect(send(1, upstream)).rejects.toBe(upstream)
+    expect(took()).toBe('aaaa')
+    await expect(send(1)).rejects.toMatchObject({ status: 429 })
+  })
+
   it('threat 66: takes nothing for a call that finds no room', async () => {
     const { send, took } = setUp([{ tokensPerMinute: 1_000, requestsPerMinute: 2 }])
     for (let i = 0; i < 5; i++) await expect(send(1_001)).rejects.toMatchObject({ status: 429, shouldRetry: false })

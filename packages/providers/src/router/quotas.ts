@@ -16,11 +16,11 @@ interface Quota {
   tokens: number | undefined
 }
 
-/** What was counted for a call that has not ended. */
+/** What was counted for a call that has not ended, of what has a limit. */
 interface Counted {
-  key: string
   minute: number
-  tokens: number
+  requests?: { key: string; count: number }
+  tokens?: { key: string; count: number }
 }
 
 /**
@@ -62,31 +62,39 @@ export class Quotas {
     const parts = [
       { what: 'requests', limit: quota.requests, count: need.calls?.(target) ?? 1 },
       { what: 'tokens', limit: quota.tokens, count: quota.tokens === undefined ? 0 : likelyTokens(need, target) },
-    ]
+    ] as const
     const taken = await Promise.all(
       parts.map(async ({ what, limit, count }) => {
         const key = `${quota.name} ${what} ${minute}`
-        return { key, count, ok: limit === undefined || (await this.#limiter.consume(key, limit, count)).ok }
+        const isLimited = limit !== undefined
+        return { what, key, count, isLimited, ok: !isLimited || (await this.#limiter.consume(key, limit, count)).ok }
       }),
     )
+    const counted: Counted = { minute }
+    for (const { what, key, count, isLimited, ok } of taken) if (ok && isLimited) counted[what] = { key, count }
     if (taken.every(({ ok }) => ok)) {
-      if (quota.tokens !== undefined) this.#counted.set(target, { key: taken[1]!.key, minute, tokens: taken[1]!.count })
+      this.#counted.set(target, counted)
       return 0
     }
-    for (const [i, { key, count, ok }] of taken.entries())
-      if (ok && parts[i]!.limit !== undefined) this.#add(key, -count)
+    for (const { key, count } of [counted.requests, counted.tokens].filter((one) => one !== undefined))
+      this.#add(key, -count)
     return parts.some(({ limit = ANY, count }) => count > limit)
       ? Infinity
       : Math.ceil((MINUTE_MS - (now % MINUTE_MS)) / 1_000)
   }
 
-  /** Corrects the tokens of a call that has ended. @param used what it used; undefined where that is not known: the expected ones stay */
-  settle(target: Target, used: number | undefined): void {
-    const counted = this.#counted.get(target)
+  /**
+   * Corrects what was counted for a call that has ended.
+   * @param used the tokens that it used; undefined where that is not known: the expected ones stay
+   * @param isSent whether it was sent, and therefore is one of the requests
+   */
+  settle(target: Target, used: number | undefined, isSent = true): void {
+    const { minute, requests, tokens } = this.#counted.get(target) ?? {}
     this.#counted.delete(target)
-    if (!counted || used === undefined || counted.minute !== Math.floor(this.#now() / MINUTE_MS)) return
-    const more = Math.ceil(used) - counted.tokens
-    if (more !== 0) this.#add(counted.key, more)
+    if (minute !== Math.floor(this.#now() / MINUTE_MS)) return
+    if (requests && !isSent) this.#add(requests.key, -requests.count)
+    const more = tokens && used !== undefined ? Math.ceil(used) - tokens.count : 0
+    if (tokens && more !== 0) this.#add(tokens.key, more)
   }
 
   /** Adds to what was counted, or takes from it. What a store does not take stays as it is for the rest of the minute. */

@@ -264,7 +264,7 @@ export function createRouter({ replaces, ...options }: RouterOptions): Router {
     report(target, error, usage) {
       health.report(target, error)
       if (quotas.isUsed)
-        quotas.settle(target, usage ? usage.prompt_tokens + usage.completion_tokens : tokensOfFailure(error, true))
+        quotas.settle(target, usage ? usage.prompt_tokens + usage.completion_tokens : tokensOfFailure(error))
     },
     async models({ provider } = {}) {
       const all = await readModels()

@@ -1,0 +1,128 @@
+import type { Provider, Target, UpstreamFailure } from '@turnpike/core'
+import { UpstreamError } from '@turnpike/core'
+import { describe, expect, it } from 'vitest'
+import { Health } from './health.js'
+
+const provider: Provider = { id: 'p', models: async () => [] }
+const of = (caller?: string): Target => ({
+  provider,
+  model: 'm',
+  price: undefined,
+  catalogue: '',
+  need: { task: 'chat', ...(caller && { caller }) },
+})
+const failed = (fields: Partial<UpstreamFailure> = {}): UpstreamError =>
+  new UpstreamError('failed', { provider: 'p', kind: 'status', status: 503, accepted: false, ...fields })
+
+function setup() {
+  const clock = { now: Date.UTC(2026, 0, 2) }
+  const health = new Health({ failures: 3, restMs: 10_000, now: () => clock.now })
+  /** Reports requests of callers, one for each letter, that end with `error` or without one. */
+  const calls = (callers: string, error?: unknown): void => {
+    for (const caller of callers) {
+      const target = of(caller)
+      health.begin(target)
+      health.report(target, error)
+    }
+  }
+  /** For whom it rests. */
+  const resting = (): string => [...'abc'].filter((caller) => health.rest(of(caller))).join('')
+  return { clock, health, calls, resting }
+}
+
+describe('threat 200: a provider whose requests fail', () => {
+  it.each<[callers: string, resting: string]>([
+    ['aa', ''],
+    ['aaa', 'a'],
+    ['aaaaaa', 'a'],
+    ['aab', 'abc'],
+    ['aaab', 'abc'],
+    ['aaaba', 'abc'],
+  ])('of %s rests for "%s"', (callers, expected) => {
+    const { calls, resting } = setup()
+    calls(callers, failed())
+    expect(resting()).toBe(expected)
+  })
+
+  it('rests for callers that are not known if anybody’s fail, and for all if theirs do', () => {
+    const one = setup()
+    one.calls('aaa', failed())
+    expect([one.resting(), one.health.rest(of())?.why]).toEqual(['a', 'unhealthy'])
+    const other = setup()
+    for (let i = 0; i < 3; i++) other.health.report(of(), failed())
+    expect([other.resting(), other.health.rest(of())?.why]).toEqual(['abc', 'unhealthy'])
+  })
+
+  it('rests for nobody once one is answered', () => {
+    const { calls, resting } = setup()
+    calls('aaa', failed())
+    calls('b')
+    expect(resting()).toBe('')
+    calls('aa', failed())
+    expect(resting()).toBe('')
+  })
+
+  it('is tried after its rest by those for whom it rested', () => {
+    const { clock, calls, resting, health } = setup()
+    calls('aaab', failed())
+    clock.now += 10_000
+    expect(resting()).toBe('')
+    health.begin(of('b'))
+    expect(resting()).toBe('abc')
+  })
+
+  it('is not kept from others by a caller whose long requests try it one after the other', () => {
+    const { clock, health, calls, resting } = setup()
+    calls('aab', failed())
+    clock.now += 10_000
+    const long = of('a')
+    health.begin(long)
+    clock.now += 9_999
+    expect(resting()).toBe('abc')
+    clock.now += 1
+    expect(resting()).toBe('a')
+    health.report(long, failed({ caller: true, status: 400 }))
+    expect(resting()).toBe('a')
+    health.begin(of('b'))
+    expect(resting()).toBe('abc')
+    calls('c')
+    expect(resting()).toBe('')
+  })
+
+  it('rests no longer because it is called meanwhile, as a model of its own is', () => {
+    const { clock, calls, resting } = setup()
+    calls('aab', failed())
+    clock.now += 9_999
+    calls('aaa', failed())
+    expect(resting()).toBe('abc')
+    clock.now += 1
+    expect(resting()).toBe('')
+  })
+
+  it('also rests for all after checks of an operator that fail', () => {
+    const { health, resting } = setup()
+    for (let i = 0; i < 3; i++) health.checked(provider, failed())
+    expect(resting()).toBe('abc')
+  })
+})
+
+describe('threat 200: a model that is limited, or fails with a Retry-After,', () => {
+  it.each([
+    ['429', failed({ status: 429, retryAfter: 60 })],
+    ['524', failed({ status: 524, retryAfter: 60 })],
+  ])('rests for its caller, and for all where a second one meets it (%s)', (_, error) => {
+    const { calls, resting } = setup()
+    calls('aa', error)
+    expect(resting()).toBe('a')
+    calls('b', error)
+    expect(resting()).toBe('abc')
+  })
+
+  it('rests anew for its caller once that is over', () => {
+    const { clock, calls, resting } = setup()
+    calls('ab', failed({ status: 429, retryAfter: 60 }))
+    clock.now += 60_000
+    calls('a', failed({ status: 429, retryAfter: 60 }))
+    expect(resting()).toBe('a')
+  })
+})
