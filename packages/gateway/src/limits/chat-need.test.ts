@@ -6,7 +6,9 @@ import { needOf } from './chat-need.js'
 
 const unused = () => Promise.reject(new Error('No call is made'))
 const options = { apiKey: 'k', transport: unused }
-const router = createRouter({ providers: [openai(options), anthropic(options), google(options)] })
+const models = [{ id: 'gemini/gemini-2.5-flash', contextWindow: 1_048_576 }, 'openai/gpt-4o']
+const litellm = openai({ ...options, id: 'litellm', baseURL: 'https://litellm.example/v1', models })
+const router = createRouter({ providers: [openai(options), anthropic(options), google(options), litellm] })
 
 const hi = { role: 'user' as const, content: 'Hi' }
 /** The most that a request is billed, and its text alone. */
@@ -101,6 +103,18 @@ describe('the most that a chat may be billed', () => {
       part,
       { input_audio: 1_048_576 },
     ]),
+    [
+      'a picture that a gateway sends to a model which sees no more',
+      'litellm/openai/gpt-4o',
+      { type: 'image_url', image_url: { url: 'https://a.example/a.mp4' } },
+      { input: 6_000 },
+    ],
+    [
+      'what a gateway sends to a model that watches videos',
+      'litellm/gemini/gemini-2.5-flash',
+      { type: 'image_url', image_url: { url: 'https://a.example/a' } },
+      { input: 1_048_576 },
+    ],
   ])('has what %s may have', async (_, model, part, expected) => {
     const units: Record<string, number> = { ...(await most(model, { messages: [{ ...hi, content: [part] }] })) }
     for (const [name, tokens] of Object.entries(expected)) {

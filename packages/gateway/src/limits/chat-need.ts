@@ -13,7 +13,7 @@ import { completionClasses, tokensOf } from '@turnpike/core/internal'
 import { EXPECTED_OUTPUT_TOKENS, MOST_CONTEXT_TOKENS, MOST_OUTPUT_TOKENS } from '../conventions.js'
 import { callsOf } from '../upstream/fan-out.js'
 import type { Prompt } from './prompt.js'
-import { expectedMedia, expectedText, mostPrompt, promptOf } from './prompt.js'
+import { expectedMedia, expectedText, mayLeadElsewhere, mostPrompt, promptOf } from './prompt.js'
 import { askedTier, isPriced, ratesOf } from './service-tier.js'
 import { expectedTokens, jsonBytes, mostTokens } from './text-bytes.js'
 import type { PricedNeed } from '../upstream/upstream-request.js'
@@ -115,11 +115,12 @@ function mostUnits(request: ChatRequest, prompt: Prompt, target: Target): Units 
   const { context = MOST_CONTEXT_TOKENS, maxOutput = MOST_OUTPUT_TOKENS } = target.limits?.() ?? {}
   const inputClasses: UnitClass[] = ['input']
   if (prompt.pictures > 0) inputClasses.push('input_image')
-  if (prompt.others.some(({ mayBeAudio }) => mayBeAudio)) inputClasses.push('input_audio')
+  const isUnknown = mayLeadElsewhere(prompt, target)
+  if (isUnknown || prompt.others.some(({ mayBeAudio }) => mayBeAudio)) inputClasses.push('input_audio')
   if (mentions(request, 'cache_control')) inputClasses.push('cache_write', 'cache_write_1h')
   // OpenAI writes its cache unasked; Claude's, which alone may last an hour, has to be asked for.
   else if (target.price?.cache_write_1h === undefined) inputClasses.push('cache_write')
-  const input = mostPrompt(prompt, target.model, context)
+  const input = isUnknown ? context : mostPrompt(prompt, target.model, context)
   const output = (sentOutput(request, target) ?? maxOutput) + mostTokens(jsonBytes(request['prediction']))
   return {
     [dearest(inputClasses, input, target)]: input * callsOf(target.provider.chat!, request),

@@ -1,4 +1,4 @@
-import type { ChatCompletionRequest, ChatMessage, ContentPart } from '@turnpike/core'
+import type { ChatCompletionRequest, ChatMessage, ContentPart, Target } from '@turnpike/core'
 import { extend, isObject, markdownImage } from '@turnpike/core/helpers'
 import { BYTES_PER_TOKEN, MOST_PICTURE_TOKENS, PICTURE_INPUT_TOKENS } from '../conventions.js'
 import { expectedTokens, jsonBytes, mostTokens, utf8Bytes } from './text-bytes.js'
@@ -16,11 +16,13 @@ type PicturePart = Extract<ContentPart, { type: 'image_url' }>
 /** The host of an address, where it is spelled in ASCII: what else a URL may have there takes long to decode, of thousands of parts. */
 const plainHost = /^https?:\/\/([\w.-]+)(?=[:/?#]|$)/i
 
+const isInline = (url: string): boolean => /^data:image\//i.test(url)
+
 /** Whether a part is a picture for certain: providers go by what a URL leads to, and some fetch videos and documents. */
 function isPicture(part: ContentPart): part is PicturePart {
   if (part.type !== 'image_url') return false
   const { url } = (part as PicturePart).image_url
-  if (/^data:image\//i.test(url)) return true
+  if (isInline(url)) return true
   const host = plainHost.exec(url)?.[1]
   return host !== undefined && !/youtu\.?be|googleapis\.com/i.test(host)
 }
@@ -40,6 +42,8 @@ export interface Prompt {
   /** Of the texts alone: what is said and called in messages, and what tells the model what it can do. */
   saidBytes: number
   pictures: number
+  /** Those of them that are named by an address. */
+  addresses: number
   /** Documents, videos and recordings, whose tokens neither their bytes nor their address tell. */
   others: Other[]
 }
@@ -72,11 +76,12 @@ function mediaTypeOf(part: unknown): string | undefined {
 /** Takes a request apart. Every value in it counts, whether or not the gateway knows its field. */
 export function promptOf(request: ChatCompletionRequest): Prompt {
   const others: Prompt['others'] = []
-  let pictures = 0
+  let [pictures, addresses] = [0, 0]
   /** What a part has besides its medium; undefined for nothing. Images within Markdown are text to some providers and pictures to others. */
   const textOf = (part: ContentPart): ContentPart | undefined => {
     if (isPicture(part)) {
       pictures++
+      if (!isInline(part.image_url.url)) addresses++
       return extend(part, { image_url: extend(part.image_url, { url: '' }) })
     }
     if (part.type === 'text') pictures += part.text.match(markdownImage)?.length ?? 0
@@ -108,8 +113,18 @@ export function promptOf(request: ChatCompletionRequest): Prompt {
     for (const [name, value] of Object.entries(said)) if (!signatures.has(name)) saidBytes += saidIn(value)
   for (const field of read) saidBytes += saidIn(request[field])
   const textBytes = jsonBytes(extend(request, { messages: messages as ChatMessage[] }))
-  return { textBytes, saidBytes, pictures, others }
+  return { textBytes, saidBytes, pictures, addresses, others }
 }
+
+/** Models that see pictures, and neither watch nor hear. */
+const SEES_ONLY = /(?:^|[/.])(?:gpt-|chatgpt-|o\d|claude-|grok-|mistral-|pixtral-|llama|gemma)/i
+
+/**
+ * Whether an address of a picture may lead a target to something else: a gateway before models that watch videos, such as LiteLLM, sends them what it
+ * finds there. Providers that fetch pictures themselves take nothing else.
+ */
+export const mayLeadElsewhere = ({ addresses }: Prompt, { model, provider }: Target): boolean =>
+  addresses > 0 && !provider.chat?.prepare && !SEES_ONLY.test(model)
 
 /** Tokens that are expected of the media of a prompt: those of recordings, and all others. */
 export function expectedMedia({ pictures, others }: Prompt): { input: number; input_audio: number } {

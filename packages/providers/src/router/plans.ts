@@ -69,6 +69,13 @@ export class Plans {
     member?.rotation.charge(member.id, isNext)
   }
 
+  /** Takes a call out of the load that was not sent. */
+  #giveBack(target: Target): void {
+    this.#rotations.get(target.provider.id)?.giveBack(target.provider)
+    const member = this.#members.get(target)
+    member?.rotation.giveBack(member.id)
+  }
+
   /**
    * The targets, with the one in front whose turn it is now, in place of the first: others may have been called since they were ordered. Turns are
    * taken by calls, as a request that is refused before its call must not move them.
@@ -106,8 +113,10 @@ export class Plans {
       try {
         return await run(target)
       } catch (error) {
-        if (isUnsent(error, signal.aborted)) quotas.settle(target, 0, false)
-        else quotas.settle(target, tokensOfFailure(error))
+        if (isUnsent(error, signal.aborted)) {
+          this.#giveBack(target)
+          quotas.settle(target, 0, false)
+        } else quotas.settle(target, tokensOfFailure(error))
         throw error
       }
     }

@@ -62,4 +62,9 @@ export class Rotation<T> {
     this.#paid.set(one, start + 1 / this.#weights.get(one)!)
     if (isNext) this.#time = start
   }
+
+  /** Takes back the last call that was counted of it, which was not sent. */
+  giveBack(one: T): void {
+    this.#paid.set(one, this.#paid.get(one)! - 1 / this.#weights.get(one)!)
+  }
 }

@@ -1,6 +1,6 @@
 // Longer than 250 lines: one function, and one table of providers that most cases are about.
 import type { Capability, Model, Need, Price, PriceTable, Provider, Router, Target } from '@turnpike/core'
-import { fixedPrices, priceTable, UpstreamError } from '@turnpike/core'
+import { ApiError, fixedPrices, priceTable, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
 import { createRouter } from './router.js'
 
@@ -277,6 +277,8 @@ describe('several instances of a provider', () => {
         router.report(target)
       }
       for (let i = 0; i < 12; i++) {
+        const refuse = () => Promise.reject(new ApiError(400, 'invalid_request_error', '', { code: 'invalid_body' }))
+        await expect(router.attempt(await choose(), new AbortController().signal, refuse)).rejects.toThrow()
         await choose()
         await call(await choose())
       }
