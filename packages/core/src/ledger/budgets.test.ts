@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { nano, ofKey, twoLedgers } from '../../../../test/support/two-ledgers.js'
 import { entriesOf } from '../kv/kv.js'
-import type { BudgetOf } from './holds.js'
+import type { BudgetOf, LimitOf } from './holds.js'
 
 const DAY = 86_400_000
 
@@ -25,6 +25,54 @@ describe('a budget', () => {
     const holds = await Promise.all([600, 500, 400].map((cost) => first.hold(nano(cost), [ofKey(1e-6)])))
     expect(holds.map((hold) => hold?.amount)).toEqual([600, undefined, 400])
     expect(await used('key', 'k', 'all')).toEqual({ spent: 0, held: 1_000 })
+  })
+
+  describe('threat 201: that others share', () => {
+    const end = (usd: number, id = 'eve') => ({ of: 'end_user', id, budget: { usd } }) as const
+    const most = (cost_nano_usd: number) => ({ cost_nano_usd, tokens: cost_nano_usd })
+
+    it('is not held by who may use less of it, and exceeded by one of them at most', async () => {
+      const { first, used, expectClean } = await twoLedgers()
+      const shared = ofKey(1e-6)
+      const eve = (await first.hold(nano(10), [shared, end(1e-7)], most(800)))!
+      expect([await used('key', 'k', 'all'), await used('end_user', 'eve', 'all')]).toEqual([
+        { spent: 0, held: 10 },
+        { spent: 0, held: 800 },
+      ])
+      await expectClean()
+      // Another one of them waits, others do not.
+      expect(await first.hold(nano(10), [shared, end(1e-7, 'mal')], most(800))).toBeNull()
+      const others = [
+        await first.hold(nano(10), [shared, end(1e-6, 'bob')], most(600)),
+        await first.hold(nano(10), [shared], most(390)),
+      ]
+      expect(others).toMatchObject([{ amount: 600 }, { amount: 390 }])
+      await first.append(nano(800), eve)
+      await first.drop(others[0]!)
+      await first.append(nano(390), others[1]!)
+      expect(await used('key', 'k', 'all')).toEqual({ spent: 1_190, held: 0 })
+      await expectClean()
+    })
+
+    it('is held by half where that is enough, as the limits of a key’s owner are', async () => {
+      const { first, used, kv } = await twoLedgers()
+      const limits: LimitOf[] = [ofKey(1e-7), { ...ofKey(1e-6), of: 'user' }, { of: 'user', id: 'k', tokens: 1_600 }]
+      const half = (await first.hold(nano(10, { tokens: 10 }), limits, most(500)))!
+      expect([half.expected, await used('user', 'k', 'all')]).toEqual([undefined, { spent: 0, held: 500 }])
+      await first.drop(half)
+      const more = (await first.hold(nano(10, { tokens: 10 }), limits, most(900)))!
+      expect(await used('user', 'k', 'all')).toEqual({ spent: 0, held: 10 })
+      const totals = (await kv.get<Record<string, number>>(['usage-total', 'user', 'k']))!.value
+      expect(totals['held_tokens']).toBe(10)
+      await first.drop(more)
+      expect(await used('user', 'k', 'all')).toEqual({ spent: 0, held: 0 })
+    })
+
+    it('that admits a request by itself holds the most of it', async () => {
+      const { first, used } = await twoLedgers()
+      await first.hold(nano(10), [ofKey(1e-6), end(1e-6)], most(900))
+      expect(await used('key', 'k', 'all')).toEqual({ spent: 0, held: 900 })
+    })
   })
 
   it('is credited for released holds, and charged the actual cost', async () => {

@@ -61,6 +61,8 @@ export type Hold = {
   tokens?: string[]
   /** The reserved tokens; absent in holds of earlier versions, which reserved those of the estimate. */
   held_tokens?: number
+  /** The keys of those of the counters in which only the estimate is reserved: see {@link reserved}; absent = none. */
+  expected?: string[][]
 }
 
 const holdKey = (id: string): Key => ['hold', id]
@@ -93,13 +95,21 @@ export const budgetUse = (fields: Fields = {}): BudgetUse => ({
 export const useOf = (limit: LimitOf, fields: Fields = {}): BudgetUse =>
   'tokens' in limit ? { spent: totalsOf(fields).tokens, held: fields['held_tokens'] ?? 0 } : budgetUse(fields)
 
-const heldTokens = ({ held_tokens, estimate }: Hold): number => held_tokens ?? estimate.tokens
+/** What a request may use of a limit at most, and what it is expected to use. */
+const useBy = ({ estimate, amount, held_tokens }: Hold, isOfTokens: boolean): { most: number; expected: number } =>
+  isOfTokens
+    ? { most: held_tokens ?? estimate.tokens, expected: estimate.tokens }
+    : { most: amount, expected: estimate.cost_nano_usd ?? 0 }
 
 /** Adds the amounts of a hold to the counters of its limits, or with `sign` -1 releases them. */
 export function addHeld(sums: Sums, hold: Hold, sign: 1 | -1 = 1): void {
-  const { budgets, amount, tokens } = hold
-  for (const key of budgets) addNano(sums.of(key), 'held', sign * amount)
-  if (tokens) add(sums.of(tokens), 'held_tokens', sign * heldTokens(hold))
+  const less = new Set(hold.expected?.map(encodeKey))
+  const heldIn = (key: string[]): number => {
+    const { most, expected } = useBy(hold, key === hold.tokens)
+    return sign * (less.has(encodeKey(key)) ? expected : most)
+  }
+  for (const key of hold.budgets) addNano(sums.of(key), 'held', heldIn(key))
+  if (hold.tokens) add(sums.of(hold.tokens), 'held_tokens', heldIn(hold.tokens))
 }
 
 /** Adds the cost of a record to the budgets of its hold; an unknown price is charged as the held amount. @param sign -1 takes it back */
@@ -163,14 +173,28 @@ export function wantHold(id: string, estimate: UsageRecord, limits: LimitOf[], m
   return { hold, limits: keyed }
 }
 
+/** What is left of a limit. */
+const restOf = (limit: LimitOf, { spent, held }: BudgetUse): number =>
+  ('tokens' in limit ? limit.tokens : Math.round(limit.budget.usd * 1e9)) - spent - held
+
+/** Whose limits are also those of others: the end users of a key share its budget, the keys of a user theirs. */
+const WIDTHS: LimitOf['of'][] = ['end_user', 'key', 'user']
+const isWider = (one: LimitOf, other: LimitOf): boolean => WIDTHS.indexOf(one.of) > WIDTHS.indexOf(other.of)
+
 /**
- * Whether a limit that is used so far admits another hold. A budget admits what is estimated to fit into the rest, and beside other holds only
- * what fits at most: so it is exceeded by one request at most, and no honest one is refused for what it will not use (docs/decisions/034).
+ * What a limit that is used so far reserves for a request; undefined where it does not admit it. A budget admits what is estimated to fit into the
+ * rest, and beside other holds only what fits at most: so it is exceeded by one request at most, and no honest one is refused for what it will not use
+ * (docs/decisions/034).
+ * @param isOver whether the most is over a narrower limit of the request, which admits it by its estimate. Then it takes at most half of what others
+ *   have as well. Where it may use more, it begins only while nothing else is held, and others are admitted beside it.
  */
-function admits(limit: LimitOf, { spent, held }: BudgetUse, { estimate, amount }: Hold): boolean {
-  if ('tokens' in limit) return spent + held < limit.tokens
-  const rest = Math.round(limit.budget.usd * 1e9) - spent - held
-  return (estimate.cost_nano_usd ?? 0) <= rest && (held === 0 || amount <= rest)
+function reserved(limit: LimitOf, use: BudgetUse, hold: Hold, isOver: boolean): 'most' | 'expected' | undefined {
+  const isOfTokens = 'tokens' in limit
+  const { most, expected } = useBy(hold, isOfTokens)
+  const rest = restOf(limit, use)
+  if (isOver && most > rest / 2) return use.held === 0 && expected <= rest ? 'expected' : undefined
+  if (isOfTokens) return rest > 0 ? 'most' : undefined
+  return expected <= rest && (use.held === 0 || most <= rest) ? 'most' : undefined
 }
 
 /**
@@ -190,8 +214,23 @@ export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold> | n
   const counterOf = (key: Key) => counters.get(encodeKey(key))!
   const made: Hold[] = []
   for (const { hold, limits } of wanted) {
-    if (!limits.every(({ key, limit }) => admits(limit, counterOf(key), hold))) continue
-    for (const { key, limit } of limits) counterOf(key).held += 'tokens' in limit ? heldTokens(hold) : hold.amount
+    const over = limits.filter(({ key, limit }) => useBy(hold, 'tokens' in limit).most > restOf(limit, counterOf(key)))
+    const parts = limits.map(({ key, limit }) => ({
+      key,
+      part: reserved(
+        limit,
+        counterOf(key),
+        hold,
+        over.some((one) => isWider(limit, one.limit)),
+      ),
+      use: useBy(hold, 'tokens' in limit),
+    }))
+    if (parts.some(({ part }) => part === undefined)) continue
+    for (const { key, part, use } of parts) counterOf(key).held += use[part!]
+    const expected = parts.filter(({ part }) => part === 'expected').map(({ key }) => key)
+    // An earlier attempt may have set it.
+    delete hold.expected
+    if (expected.length > 0) hold.expected = expected
     made.push(hold)
   }
   if (made.length === 0) return new Set()
