@@ -23,6 +23,27 @@ it('makes about two attempts for each of many at once', async () => {
   expect(attempts).toBe(199)
 })
 
+it('asks whether it may before each attempt but the first', async () => {
+  const done: string[] = []
+  const run = (name: string, tries: number, again?: () => unknown) =>
+    repeated(
+      'y',
+      async () => {
+        done.push(name)
+        return --tries > 0 ? undefined : { name }
+      },
+      again,
+    )
+  let mayGoOn = true
+  const slow = run('slow', 3, () => (mayGoOn = false))
+  const refused = run('refused', 2, async () => {
+    if (!mayGoOn) throw new Error('No longer')
+  })
+  await expect(refused).rejects.toThrow('No longer')
+  expect(await slow).toEqual({ name: 'slow' })
+  expect(done).toEqual(['slow', 'refused', 'slow', 'slow'])
+})
+
 it('goes on where one of them fails', async () => {
   let left = 3
   const failing = repeated('x', async () => {

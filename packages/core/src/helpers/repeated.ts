@@ -8,8 +8,13 @@ const repeating = new Map<string, Promise<unknown>>()
  * repeat theirs one after the other, so that n at once make about 2n attempts, and not n².
  * @param of what they contend for
  * @param attempt resolves with undefined where it has to be repeated
+ * @param again called before each further attempt, which it prevents by throwing: as these wait, who makes them may no longer do so; default nothing
  */
-export async function repeated<T extends object>(of: string, attempt: () => Promise<T | undefined>): Promise<T> {
+export async function repeated<T extends object>(
+  of: string,
+  attempt: () => Promise<T | undefined>,
+  again?: () => unknown,
+): Promise<T> {
   const first = await attempt()
   if (first) return first
   const before = repeating.get(of)
@@ -18,6 +23,7 @@ export async function repeated<T extends object>(of: string, attempt: () => Prom
     for (;;) {
       // Others have their turn, as a store in memory never waits.
       await nextTurn()
+      await again?.()
       const result = await attempt()
       if (result) return result
     }

@@ -40,7 +40,7 @@ export const membersSet = (members: MemberOperations) =>
     example: { email: 'ada@example.org', role: 'editor' },
     output: Member,
     errors: [403, 404],
-    run: (caller, { params: { id }, body }) => members.set(personOf(caller), id, body),
+    run: (caller, { params: { id }, body }, { again }) => members.set(personOf(caller), id, body, again),
   })
 
 /** DELETE /api/projects/{id}/members/{memberId} */

@@ -24,11 +24,12 @@ export function memberOperations({ kvOf, dataBytes: bytes, logged, now }: Parts)
     },
     /**
      * Invites somebody by e-mail, or changes the role of a member.
+     * @param again as of {@link tokenOperations}' `create`
      * @throws ApiError 404; 403 for others than the owner, and for too many; 400 for the owner's own e-mail
      */
-    async set(owner: Person, projectId: string, member: { email: string; role: MemberRole }) {
+    async set(owner: Person, projectId: string, member: { email: string; role: MemberRole }, again?: () => unknown) {
       const set = (by: string | undefined) =>
-        setMember(kvOf(owner.id), owner, projectId, member, { bytes, now: now(), by })
+        setMember(kvOf(owner.id), owner, projectId, member, { bytes, now: now(), by, again })
       return memberView(await logged('project.share', owner.id, set))
     },
     /** Removes a member or an invitation: by the owner, or by whom it is for. @throws ApiError 404, 403 for members who remove another */

@@ -103,6 +103,7 @@ async function checkOffered(kv: KV, ownerId: string, email: string): Promise<voi
 /**
  * Invites somebody by e-mail, whether or not there is a user with it; changes the role of who is invited or a member.
  * @param options.bytes bytes of data in all that the owner may have
+ * @param options.again called before further attempts, see {@link repeated}
  * @throws ApiError 404; 403 for others than the owner, and where it would be too many or too much; 400 for the owner's own e-mail
  */
 export const setMember = (
@@ -110,9 +111,9 @@ export const setMember = (
   owner: Person,
   projectId: string,
   { email, role }: { email: string; role: MemberRole },
-  { bytes, now, by }: { bytes: number; now: number } & Pick<Act, 'by'>,
-): Promise<Member> =>
-  repeated(`data ${owner.id}`, async () => {
+  { bytes, now, by, again }: { bytes: number; now: number; again?: (() => unknown) | undefined } & Pick<Act, 'by'>,
+): Promise<Member> => {
+  const attempt = async () => {
     const project = await projectFor(kv, owner.id, projectId, { least: 'owner' })
     if (owner.email !== null && emailId(owner.email) === emailId(email))
       throw invalid('The project is yours', { field: 'email' })
@@ -129,7 +130,9 @@ export const setMember = (
     const others = members.map((one) => (one === known ? member : one))
     const log = audit('project.share', id, { by, now, detail: `${member.id} ${role}` })
     return (await writeMembers(kv, project, known ? others : [...members, member], { bytes, log })) && member
-  })
+  }
+  return repeated(`data ${owner.id}`, attempt, again)
+}
 
 /** Makes a user who is invited a member. @throws ApiError 404 where the user is not invited, 403 where too many projects are shared with the user */
 export const acceptShare = (kv: KV, person: Person, projectId: string, memberId: string, act: Act): Promise<Project> =>

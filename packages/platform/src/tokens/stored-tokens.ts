@@ -39,6 +39,7 @@ export const entriesOfToken = (token: StoredToken): NonNullable<Commit['set']> =
 
 /**
  * Makes a token.
+ * @param options.again called before further attempts, see {@link repeated}
  * @returns what is stored and the value, which cannot be read again
  * @throws ApiError 403 where it would be more than the limits
  */
@@ -46,7 +47,12 @@ export async function createToken(
   kv: KV,
   userId: string,
   { name, scopes, expiresAt }: NewToken,
-  { limits, now, by }: { limits: { tokens: number; bytes: number }; now: number } & Act,
+  {
+    limits,
+    now,
+    by,
+    again,
+  }: { limits: { tokens: number; bytes: number }; now: number; again?: (() => unknown) | undefined } & Act,
 ): Promise<StoredToken & { token: string }> {
   const value = TOKEN_PREFIX + randomText(32)
   const token: StoredToken = {
@@ -59,11 +65,12 @@ export async function createToken(
     created_at: new Date(now).toISOString(),
   }
   const set = entriesOfToken(token)
-  return repeated(`data ${userId}`, async () => {
+  const attempt = async () => {
     const counts = await counting(kv, ownedKey(userId), { tokens: 1, ...growth(set) }, { limits })
     const isMade = await kv.commit({ ...counts, set: [...set, ...audit('token.create', token.id, { by, now })] })
     return isMade ? { ...token, token: value } : undefined
-  })
+  }
+  return repeated(`data ${userId}`, attempt, again)
 }
 
 /** The token with a value; null if there is none, or it has expired. */

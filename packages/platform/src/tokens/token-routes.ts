@@ -35,9 +35,9 @@ export const tokensCreate = (tokens: TokenOperations) =>
     example: { name: 'worker', scopes: ['tasks:write', 'gateway:write'] },
     output: Token,
     errors: [403],
-    async run(caller, { body: { name, scopes, expiresAt } }) {
+    async run(caller, { body: { name, scopes, expiresAt } }, { again }) {
       const expires = expiresAt == null ? null : dateOf(expiresAt)
-      return tokenView(await tokens.create(caller!.user.id, { name, scopes, expiresAt: expires }))
+      return tokenView(await tokens.create(caller!.user.id, { name, scopes, expiresAt: expires }, again))
     },
   })
 
