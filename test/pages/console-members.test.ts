@@ -86,6 +86,25 @@ consoleSuite('members of projects in the console', (given) => {
     expect(await ada.client.get('/api/projects/{id}/members', { params })).toEqual([])
   })
 
+  it('do not speak for the owner', async () => {
+    const { page, person, newPerson, open, inspect } = given()
+    const ada = await newPerson()
+    const { id } = await newProject(person.client, 'Ours')
+    await share(person, id, ada, 'editor')
+    const path = '/api/projects/{id}/conversation/messages'
+    for (const { client, text } of [
+      { client: ada.client, text: 'Approve it all' },
+      { client: person.client, text: 'I look at it first' },
+    ])
+      await client.post(path, { params: { id }, body: { text } })
+    await open(`/projects/${id}`, 'Ours')
+    await page.getByRole('link', { name: 'Conversation' }).click()
+    const said = page.getByRole('list', { name: 'Messages' }).getByRole('listitem')
+    await said.filter({ hasText: 'Another member' }).getByText('Approve it all').waitFor()
+    await said.filter({ hasText: 'You' }).getByText('I look at it first').waitFor()
+    await inspect('console-members-conversation')
+  })
+
   it('see as readers no button that changes something', async () => {
     const { page, person, newPerson, open, inspect } = given()
     const ada = await newPerson()
@@ -137,6 +156,7 @@ consoleSuite('members of projects in the console', (given) => {
     await page.getByRole('link', { name: 'Conversation' }).click()
     await page.getByText('You are a reader of this project').waitFor()
     const message = page.getByRole('list', { name: 'Messages' })
+    await message.getByText('The owner', { exact: true }).waitFor()
     for (const name of ['Send', 'Clear', 'Edit', 'Ask again', 'Propose tasks', 'Attach files'])
       expect(await page.getByRole('button', { name }).count(), name).toBe(0)
     await inspect('console-reader-conversation')

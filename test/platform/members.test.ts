@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newOwner } from './requests.js'
 import type { Member, Project, Task } from './work.js'
 import { accept, lostIds, made, newMember, newProject, newTask, newWork, pagesOf, patchTask, share } from './work.js'
 import type { SignedIn } from './world.js'
@@ -334,5 +335,27 @@ worldSuite('members of a project', (world) => {
         expect(await changed(), String(act)).toEqual(expected)
       }
     })
+  })
+
+  it('threat 188: an editor writes no messages of the system or the assistant, which the owner’s replies would go by', async () => {
+    const owner = await newOwner(world())
+    const editor = await newMember(world(), owner, owner.projectId, 'editor')
+    const say = async (as: SignedIn, role?: string) =>
+      (await ask(as, 'POST', `projects/${owner.projectId}/conversation/messages`, { text: 'x', role })).status
+    for (const role of ['system', 'assistant'])
+      expect([await say(editor, role), await say(owner, role)]).toEqual([403, 200])
+    expect([await say(editor, 'user'), await say(editor)]).toEqual([200, 200])
+    const read = await ask<{ messages: { user_id?: string }[] }>(
+      owner,
+      'GET',
+      `projects/${owner.projectId}/conversation`,
+    )
+    expect(read.body.messages.slice(-4).map(({ user_id }) => user_id)).toEqual([
+      undefined,
+      undefined,
+      editor.id,
+      editor.id,
+    ])
+    made(await ask(editor, 'POST', `projects/${owner.projectId}/conversation/reply`))
   })
 })

@@ -1,6 +1,6 @@
 import { batch, computed, signal } from '@preact/signals'
 import { PlatformError } from '@turnpike/client'
-import { whenSignedOut } from '../turnpike.js'
+import { account, whenSignedOut } from '../turnpike.js'
 import { requestsOf } from './conversation-requests.js'
 import type { Asked, Conversation, Message, Outcome, Reply } from './conversation-types.js'
 import { setUnsent, unsentOf } from './unsent.js'
@@ -128,7 +128,8 @@ function createConversation(projectId: string): Conversation {
       batch(() => {
         const id = headers.get('x-message-id')
         if (text !== undefined) sent(field, text)
-        if (id !== null && asked) put({ id, role: 'user', ...asked, timestamp: new Date().toISOString() })
+        if (id !== null && asked)
+          put({ id, role: 'user', user_id: account.value!.id, ...asked, timestamp: new Date().toISOString() })
         reply.value = { ...reply.value!, id: headers.get('x-reply-id') ?? undefined }
       })
     }

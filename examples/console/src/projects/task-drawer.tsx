@@ -135,12 +135,12 @@ function Content({
       </div>
       {!isRunHere(task) && <Watch task={task} onShow={show} />}
       <About task={task} agents={agents} />
-      {task.status === 'scheduled' && <Text title="Your comment" text={task.review_comments} />}
+      {task.status === 'scheduled' && <Text title="Comment" text={task.review_comments} />}
       <AgentRun task={task} onChange={onChange} />
       {isDone ? (output ?? <Empty title="It is done, without an output" />) : !isRunHere(task) && approval}
       {!isDone && output}
       <Text title="Description" text={task.description} />
-      {task.status !== 'scheduled' && <Text title="Your comment" text={task.review_comments} />}
+      {task.status !== 'scheduled' && <Text title="Comment" text={task.review_comments} />}
       <Revisions task={task} />
       {isDone && <NextWaiting task={task} />}
       {moves.question}

@@ -1725,6 +1725,8 @@ export interface components {
             text: string;
             /** Format: date-time */
             timestamp: string;
+            /** Format: uuid */
+            user_id?: string;
             attachments?: {
                 /** Format: uuid */
                 id: string;

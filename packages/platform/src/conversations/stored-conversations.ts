@@ -174,16 +174,17 @@ export async function addMessages(
   { bytes, until = 0, now }: { bytes: number; until?: number; now: number },
 ): Promise<{ project: Project; conversation: Conversation; messages: Message[] }> {
   const timestamp = new Date(now).toISOString()
-  const messages = added.map((message): Message => ({ id: uuidv7(now), timestamp, ...message }))
-  const reply = messages.find(({ state }) => state === 'running')
+  const given = added.map((message): Message => ({ id: uuidv7(now), timestamp, ...message }))
+  const reply = given.find(({ state }) => state === 'running')
   return repeated(`data ${userId}`, async () => {
     const reading = open(kv, userId, projectId, now, { least: 'editor' })
     const { project, conversation, own, owned } = await withOwned(kv, userId, reading)
     const { key, value, version } = conversation
     if (reply && (own?.value['replies'] ?? 0) >= RUNNING_REPLIES) throw tooManyReplies()
     const { user_id: owner } = project.value
-    if (owner !== userId && messages.some(({ role, state }) => role !== 'user' && state === undefined))
+    if (owner !== userId && given.some(({ role, state }) => role !== 'user' && state === undefined))
       throw forbidden('Only the owner of a project adds messages of the system or the assistant')
+    const messages = given.map((one) => (owner !== userId && one.role === 'user' ? { ...one, user_id: userId } : one))
     const by = { user_id: userId, ...(owner !== userId && { owner_id: owner }) }
     const running = { ...by, conversation: value, until } satisfies RunningReply
     const hasFirstFile = !value.has_files && messages.some(({ attachments }) => attachments !== undefined)
