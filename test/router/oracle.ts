@@ -162,8 +162,9 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
       if (failure?.caller) tally.neutral++
       else if (!failure)
         Object.assign(breaker, { inARow: 0, restsUntil: undefined, answeredAt: now, trying: undefined })
-      else if (failure.status === 429) breaker.limitedUntil = now + (failure.retryAfter ?? 30) * 1_000
-      else if (now - breaker.answeredAt < doubtful || (breaker.restsUntil !== undefined && !isTry)) tally.neutral++
+      else if (failure.status === 429) {
+        if (breaker.limitedUntil <= now) breaker.limitedUntil = now + (failure.retryAfter ?? 30) * 1_000
+      } else if (now - breaker.answeredAt < doubtful || (breaker.restsUntil !== undefined && !isTry)) tally.neutral++
       else {
         breaker.trying = undefined
         if (++breaker.inARow >= 5) {

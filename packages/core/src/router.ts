@@ -46,8 +46,11 @@ export type CallKind = 'chat' | 'embeddings' | 'images' | 'speech' | 'transcript
 export interface Need {
   task: CallKind
   request: { model: string; provider?: string | null | undefined; prompt_cache_key?: unknown; user?: unknown }
-  /** Who asks, told apart from others: what fails for one caller alone is no reason to ask another provider for all. Absent = not known. */
-  caller?: string
+  /**
+   * Who asks: the account, and within it the end user, if it tells them apart. What fails for one of them alone is no reason to ask another provider
+   * for all. Absent = not known.
+   */
+  caller?: readonly string[]
   /** The expected units on a target; used only to compare prices. */
   expected(target: Target): Units
   /** The tokens that a target is likely to use, of prompt and answers; used only where they are limited a minute. Default: those that are expected. */

@@ -25,6 +25,11 @@ export interface Act {
   now?: number
   /** What else is written in the same commit, such as the password of a new user; default nothing. */
   also?: NonNullable<Commit['set']>
+  /**
+   * Called before each further attempt of what has to wait, because others change the same entries: throws where who acts may no longer do so.
+   * Default nothing.
+   */
+  again?: (() => unknown) | undefined
 }
 
 /** What an audit entry has besides its act. */

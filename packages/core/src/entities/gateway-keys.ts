@@ -14,6 +14,7 @@ import { GivenBudget } from '../schemas/budget.js'
 import { count, perMinute } from '../schemas/integers.js'
 import type { FieldSchemas } from '../helpers/options.js'
 import { checkFields } from '../helpers/options.js'
+import { repeated } from '../helpers/repeated.js'
 import { sha256 } from '../helpers/sha256.js'
 import type { Act } from './audit.js'
 import { audit } from './audit.js'
@@ -242,9 +243,10 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
     id: string,
     to: (key: GatewayKey) => GatewayKey,
     log: NonNullable<Commit['set']>,
-    limits?: Partial<Counts>,
+    { limits, again }: { limits?: Partial<Counts>; again?: Act['again'] } = {},
   ): Promise<GatewayKey | null> => {
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
+      if (!isFirst) await again?.()
       const entry = await find(id)
       if (!entry || entry.value.revoked) return entry && entry.value
       const value = to(entry.value)
@@ -283,11 +285,13 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
       }
       const record = changedKey(bare, given)
       const log = auditEntry('key.create', record.id, act)
-      for (;;) {
+      const attempt = async () => {
         const { hash, set, ...commit } = await newKeyCommit(record, key, { keys, bytes })
         if (await kv.commit({ ...commit, set: [...set, ...log] })) return { ...record, key }
         if (await kv.get(hash)) throw invalid('Another key has this value')
+        return undefined
       }
+      return repeated(`data ${userId}`, attempt, act.again)
     },
     verify(value) {
       if (!value.startsWith(KEY_PREFIX)) return null
@@ -310,10 +314,14 @@ export function gatewayKeys(kv: KV, options: { now?: () => number } = {}): Gatew
           throw invalid('A rotated key cannot live longer')
         return changed
       }
-      return change(id, to, auditEntry('key.update', id, { ...act, detail: Object.keys(fields).join(', ') }), { bytes })
+      return change(id, to, auditEntry('key.update', id, { ...act, detail: Object.keys(fields).join(', ') }), {
+        limits: { bytes },
+        again: act.again,
+      })
     },
     async rotate(id, { overlapMs = KEY_OVERLAP_MS, atMost: keys, bytesAtMost: bytes } = {}, act = {}) {
-      for (;;) {
+      for (let isFirst = true; ; isFirst = false) {
+        if (!isFirst) await act.again?.()
         const entry = await find(id)
         if (!entry || entry.value.revoked || entry.value.rotated_at !== undefined || isExpired(entry.value)) return null
         const key = newKey()

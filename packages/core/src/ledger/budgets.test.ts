@@ -68,6 +68,14 @@ describe('a budget', () => {
       expect(await used('user', 'k', 'all')).toEqual({ spent: 0, held: 0 })
     })
 
+    it('is not held by an end user without a budget either', async () => {
+      const { first, used } = await twoLedgers()
+      const eve = nano(10, { end_user: { key: 'k', id: 'eve' } })
+      expect(await first.hold(eve, [ofKey(1e-6)], most(900))).not.toBeNull()
+      expect(await used('key', 'k', 'all')).toEqual({ spent: 0, held: 10 })
+      expect(await first.hold(nano(10, { end_user: { key: 'k', id: 'bob' } }), [ofKey(1e-6)], most(400))).not.toBeNull()
+    })
+
     it('that admits a request by itself holds the most of it', async () => {
       const { first, used } = await twoLedgers()
       await first.hold(nano(10), [ofKey(1e-6), end(1e-6)], most(900))

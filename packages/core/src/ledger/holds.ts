@@ -185,14 +185,15 @@ const isWider = (one: LimitOf, other: LimitOf): boolean => WIDTHS.indexOf(one.of
  * What a limit that is used so far reserves for a request; undefined where it does not admit it. A budget admits what is estimated to fit into the
  * rest, and beside other holds only what fits at most: so it is exceeded by one request at most, and no honest one is refused for what it will not use
  * (docs/decisions/034).
- * @param isOver whether the most is over a narrower limit of the request, which admits it by its estimate. Then it takes at most half of what others
- *   have as well. Where it may use more, it begins only while nothing else is held, and others are admitted beside it.
+ * @param isOfOthers whether the limit is that of others as well: of a key, for its end users; or where the most is over a narrower limit of the request,
+ *   which admits it by its estimate. Then it takes at most half. Where it may use more, it begins only while nothing else is held, and others are
+ *   admitted beside it.
  */
-function reserved(limit: LimitOf, use: BudgetUse, hold: Hold, isOver: boolean): 'most' | 'expected' | undefined {
+function reserved(limit: LimitOf, use: BudgetUse, hold: Hold, isOfOthers: boolean): 'most' | 'expected' | undefined {
   const isOfTokens = 'tokens' in limit
   const { most, expected } = useBy(hold, isOfTokens)
   const rest = restOf(limit, use)
-  if (isOver && most > rest / 2) return use.held === 0 && expected <= rest ? 'expected' : undefined
+  if (isOfOthers && most > rest / 2) return use.held === 0 && expected <= rest ? 'expected' : undefined
   if (isOfTokens) return rest > 0 ? 'most' : undefined
   return expected <= rest && (use.held === 0 || most <= rest) ? 'most' : undefined
 }
@@ -214,17 +215,13 @@ export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold> | n
   const counterOf = (key: Key) => counters.get(encodeKey(key))!
   const made: Hold[] = []
   for (const { hold, limits } of wanted) {
+    const isOfEndUser = hold.estimate.end_user !== undefined
     const over = limits.filter(({ key, limit }) => useBy(hold, 'tokens' in limit).most > restOf(limit, counterOf(key)))
-    const parts = limits.map(({ key, limit }) => ({
-      key,
-      part: reserved(
-        limit,
-        counterOf(key),
-        hold,
-        over.some((one) => isWider(limit, one.limit)),
-      ),
-      use: useBy(hold, 'tokens' in limit),
-    }))
+    const parts = limits.map(({ key, limit }) => {
+      const isOfOthers = (isOfEndUser && limit.of !== 'end_user') || over.some((one) => isWider(limit, one.limit))
+      const use = useBy(hold, 'tokens' in limit)
+      return { key, part: reserved(limit, counterOf(key), hold, isOfOthers), use }
+    })
     if (parts.some(({ part }) => part === undefined)) continue
     for (const { key, part, use } of parts) counterOf(key).held += use[part!]
     const expected = parts.filter(({ part }) => part === 'expected').map(({ key }) => key)

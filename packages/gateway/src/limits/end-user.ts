@@ -17,15 +17,15 @@ export function calledEndUser(
   return id == null || (typeof id === 'string' && id.trim() === '') ? undefined : id
 }
 
-/** Who asks, as routers tell callers apart: the end user of a key that does so too, else the user. */
-export function callerName(
+/** Who asks, as routers tell callers apart: the user, and the end user of a key that has them. */
+export function callerOfNeed(
   { endUserHeader }: UpstreamOptions,
   { key, user }: UserCaller,
   { request }: Need,
   call: Call,
-): string {
+): string[] {
   const id = key?.end_users && calledEndUser(endUserHeader, request, call)
-  return typeof id === 'string' ? `${key!.id} ${id}` : user.id
+  return typeof id === 'string' ? [user.id, `${key!.id} ${id}`] : [user.id]
 }
 
 /**

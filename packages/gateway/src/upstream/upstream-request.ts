@@ -23,7 +23,7 @@ import { allowedTargets, isServed } from '../limits/allowed-models.js'
 import { budgetsOf, creditsOf, overLimit, tokenLimitsOf, unpriced } from '../limits/budgets.js'
 import type { callCounter, Caller, giverBack, UserCaller } from '../caller.js'
 import { LOGGED_MODEL } from '../conventions.js'
-import { callerName, countEndUser, endUserOf } from '../limits/end-user.js'
+import { callerOfNeed, countEndUser, endUserOf } from '../limits/end-user.js'
 import type { GuardOptions } from '../guards/guards.js'
 import type { RecordHead, Used } from '../records/record.js'
 import { estimated, recordOf, tag } from '../records/record.js'
@@ -251,7 +251,7 @@ export async function upstreamRequest(
   const { task } = need
   // The caller's text, of which a model id needs no more.
   call.log({ task, requested_model: oneLine(need.request.model, LOGGED_MODEL) })
-  need.caller = callerName(options, payer, need, call)
+  need.caller = callerOfNeed(options, payer, need, call)
   const choice = router.candidates(need, call.requestId, sessionOf(call, need, payer))
   // Not awaited where it is synchronous: each `await` costs a turn of the event loop.
   const { targets: able, considered } = choice instanceof Promise ? await choice : choice

@@ -50,9 +50,9 @@ export const keysCreate = (keys: KeyOperations) =>
     example: { name: 'laptop' },
     output: GatewayKey,
     errors: [403],
-    async run(caller, { body }) {
+    async run(caller, { body }, { again }) {
       const { id } = caller!.user
-      const made = await keys.create(id, { ...changeOf(body), name: body.name }, { by: id })
+      const made = await keys.create(id, { ...changeOf(body), name: body.name }, { by: id, again })
       return { ...keyView(made), key: made.key }
     },
   })
@@ -90,8 +90,8 @@ export const keysUpdate = (keys: KeyOperations) =>
     example: { rateLimit: 120 },
     output: GatewayKey,
     errors: [403, 404],
-    run: async (caller, { params: { id }, body }) =>
-      keyView(found('key', await keys.update(caller!.user, id, changeOf(body)))),
+    run: async (caller, { params: { id }, body }, { again }) =>
+      keyView(found('key', await keys.update(caller!.user, id, changeOf(body), again))),
   })
 
 /** POST /api/keys/{id}/rotate */
@@ -107,8 +107,8 @@ export const keysRotate = (keys: KeyOperations) =>
     }),
     output: GatewayKey,
     errors: [403, 404],
-    async run(caller, { params: { id }, query: { overlap } }) {
-      const made = found('key', await keys.rotate(caller!.user, id, overlap))
+    async run(caller, { params: { id }, query: { overlap } }, { again }) {
+      const made = found('key', await keys.rotate(caller!.user, id, overlap, again))
       return { ...keyView(made), key: made.key }
     },
   })

@@ -123,7 +123,12 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, countRea
      * @returns null where there is no such key
      * @throws ApiError 400 for a key that is revoked, an end that is over, or a later one of a rotated key; 403 for a rate limit beyond the user's role
      */
-    async update({ id: userId, role }: User, id: string, change: KeyChange): Promise<StoredKey | null> {
+    async update(
+      { id: userId, role }: User,
+      id: string,
+      change: KeyChange,
+      again?: Act['again'],
+    ): Promise<StoredKey | null> {
       const own = await ownKey(userId, id)
       const key = own ?? (role === 'admin' && isUuid(id) ? await keys.get(id) : null)
       if (!key || Object.keys(change).length === 0) return key
@@ -133,7 +138,7 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, countRea
       if (change.rateLimit !== key.rate_limit && (change.rateLimit ?? 0) > fastest)
         throw forbidden(`The key may have ${fastest} requests per minute at most`)
       const update = async (by?: string): Promise<StoredKey | null> => {
-        const changed = await keys.update(id, change, { by, now: now() }, { bytesAtMost: dataBytes })
+        const changed = await keys.update(id, change, { by, now: now(), again }, { bytesAtMost: dataBytes })
         if (changed?.revoked) throw invalid('A revoked key cannot be changed')
         return changed
       }
@@ -145,11 +150,11 @@ export function keyOperations({ kv, keys, ledger, keyLimits, dataBytes, countRea
      * @returns null where the user has no such key
      * @throws ApiError 400 for one that is revoked, expired or rotated already; 403 as `create`
      */
-    async rotate({ id: userId, role }: User, id: string, overlap?: number) {
+    async rotate({ id: userId, role }: User, id: string, overlap?: number, again?: Act['again']) {
       if (!(await ownKey(userId, id))) return null
       const overlapMs = overlap === undefined ? {} : { overlapMs: overlap * 1_000 }
       const space = { atMost: limits(role).keys, bytesAtMost: dataBytes }
-      const rotate = (by?: string) => keys.rotate(id, { ...overlapMs, ...space }, { by, now: now() })
+      const rotate = (by?: string) => keys.rotate(id, { ...overlapMs, ...space }, { by, now: now(), again })
       const made = await logged('key.rotate', userId, rotate)
       if (!made) throw invalid('A key that is revoked, expired or rotated already cannot be rotated')
       return made

@@ -1,3 +1,4 @@
+import type { Act } from '@turnpike/core'
 import * as v from 'valibot'
 import type { Paging as PagingInput } from '../pages.js'
 import type { Parts } from '../parts.js'
@@ -24,10 +25,10 @@ export function memberOperations({ kvOf, dataBytes: bytes, logged, now }: Parts)
     },
     /**
      * Invites somebody by e-mail, or changes the role of a member.
-     * @param again as of {@link tokenOperations}' `create`
+     * @param again as of an {@link Act}
      * @throws ApiError 404; 403 for others than the owner, and for too many; 400 for the owner's own e-mail
      */
-    async set(owner: Person, projectId: string, member: { email: string; role: MemberRole }, again?: () => unknown) {
+    async set(owner: Person, projectId: string, member: { email: string; role: MemberRole }, again?: Act['again']) {
       const set = (by: string | undefined) =>
         setMember(kvOf(owner.id), owner, projectId, member, { bytes, now: now(), by, again })
       return memberView(await logged('project.share', owner.id, set))

@@ -103,7 +103,6 @@ async function checkOffered(kv: KV, ownerId: string, email: string): Promise<voi
 /**
  * Invites somebody by e-mail, whether or not there is a user with it; changes the role of who is invited or a member.
  * @param options.bytes bytes of data in all that the owner may have
- * @param options.again called before further attempts, see {@link repeated}
  * @throws ApiError 404; 403 for others than the owner, and where it would be too many or too much; 400 for the owner's own e-mail
  */
 export const setMember = (
@@ -111,7 +110,7 @@ export const setMember = (
   owner: Person,
   projectId: string,
   { email, role }: { email: string; role: MemberRole },
-  { bytes, now, by, again }: { bytes: number; now: number; again?: (() => unknown) | undefined } & Pick<Act, 'by'>,
+  { bytes, now, by, again }: { bytes: number; now: number } & Pick<Act, 'by' | 'again'>,
 ): Promise<Member> => {
   const attempt = async () => {
     const project = await projectFor(kv, owner.id, projectId, { least: 'owner' })

@@ -39,7 +39,6 @@ export const entriesOfToken = (token: StoredToken): NonNullable<Commit['set']> =
 
 /**
  * Makes a token.
- * @param options.again called before further attempts, see {@link repeated}
  * @returns what is stored and the value, which cannot be read again
  * @throws ApiError 403 where it would be more than the limits
  */
@@ -47,12 +46,7 @@ export async function createToken(
   kv: KV,
   userId: string,
   { name, scopes, expiresAt }: NewToken,
-  {
-    limits,
-    now,
-    by,
-    again,
-  }: { limits: { tokens: number; bytes: number }; now: number; again?: (() => unknown) | undefined } & Act,
+  { limits, now, by, again }: { limits: { tokens: number; bytes: number }; now: number } & Act,
 ): Promise<StoredToken & { token: string }> {
   const value = TOKEN_PREFIX + randomText(32)
   const token: StoredToken = {

@@ -11,10 +11,10 @@ import { createToken, deleteToken, deleteTokens, listTokens } from './stored-tok
 export function tokenOperations({ kv, dataBytes, logged, now }: Parts) {
   return {
     /**
-     * @param again called where making it has waited for others: throws where the user may no longer make it; default nothing
+     * @param again as of an {@link Act}
      * @throws ApiError 400 for an end that is over, 403 where the user has no more tokens or no space for its data
      */
-    async create(userId: string, input: TokenInput, again?: () => unknown) {
+    async create(userId: string, input: TokenInput, again?: Act['again']) {
       if (input.expiresAt && input.expiresAt.getTime() <= now()) throw invalid('expiresAt must be a time in the future')
       const limits = { tokens: MOST_TOKENS, bytes: dataBytes }
       return logged('token.create', userId, (by) => createToken(kv, userId, input, { limits, by, now: now(), again }))

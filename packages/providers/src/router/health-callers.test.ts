@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { Health } from './health.js'
 
 const provider: Provider = { id: 'p', models: async () => [] }
-const of = (caller?: string): Target => ({
+const of = (...caller: string[]): Target => ({
   provider,
   model: 'm',
   price: undefined,
   catalogue: '',
-  need: { task: 'chat', ...(caller && { caller }) },
+  need: { task: 'chat', ...(caller.length > 0 && { caller }) },
 })
 const failed = (fields: Partial<UpstreamFailure> = {}): UpstreamError =>
   new UpstreamError('failed', { provider: 'p', kind: 'status', status: 503, accepted: false, ...fields })
@@ -53,6 +53,18 @@ describe('threat 200: a provider whose requests fail', () => {
     expect([other.resting(), other.health.rest(of())?.why]).toEqual(['abc', 'unhealthy'])
   })
 
+  it('of end users of one account rests for that account at most, and of one of them for that one', () => {
+    const { health, resting } = setup()
+    const fail = (...caller: string[]) => health.report(of(...caller), failed())
+    const rests = (...caller: string[]) => health.rest(of(...caller)) !== undefined
+    for (let i = 0; i < 3; i++) fail('a', 'eve')
+    expect([rests('a', 'eve'), rests('a', 'ada'), rests('a'), resting()]).toEqual([true, false, false, ''])
+    fail('a', 'mal')
+    expect([rests('a', 'eve'), rests('a', 'ada'), resting()]).toEqual([true, true, 'a'])
+    fail('b', 'eve')
+    expect(resting()).toBe('abc')
+  })
+
   it('rests for nobody once one is answered', () => {
     const { calls, resting } = setup()
     calls('aaa', failed())
@@ -82,7 +94,7 @@ describe('threat 200: a provider whose requests fail', () => {
     clock.now += 1
     expect(resting()).toBe('a')
     health.report(long, failed({ caller: true, status: 400 }))
-    expect(resting()).toBe('a')
+    expect([resting(), health.rest(of('a', 'ada')) !== undefined]).toEqual(['a', true])
     health.begin(of('b'))
     expect(resting()).toBe('abc')
     calls('c')
@@ -116,6 +128,17 @@ describe('threat 200: a model that is limited, or fails with a Retry-After,', ()
     expect(resting()).toBe('a')
     calls('b', error)
     expect(resting()).toBe('abc')
+  })
+
+  it('rests no longer because its caller asks meanwhile, for whom it rests', () => {
+    const { clock, calls, resting } = setup()
+    const limited = failed({ status: 429, retryAfter: 60 })
+    calls('ab', limited)
+    clock.now += 59_999
+    calls('a', limited)
+    expect(resting()).toBe('abc')
+    clock.now += 1
+    expect(resting()).toBe('')
   })
 
   it('rests anew for its caller once that is over', () => {

@@ -23,7 +23,7 @@ interface ModelRest {
   /** After a limit of tokens: those of the request that it refused. A request of less than a tenth is sent all the same. Absent = it rests for all. */
   tokens?: number | undefined
   /** See {@link restsFor}. */
-  only: string | undefined
+  only: Only
 }
 
 type Asked = Pick<Target, 'model' | 'need'>
@@ -37,12 +37,22 @@ function tokensOf({ need }: Asked): number | undefined {
   return size && size.prompt + size.output
 }
 
-/** Whether a rest is for the caller of a request: what `only` one has met may be of their own making; undefined = it is for all. */
-const restsFor = ({ need: { caller } = {} }: { need?: Pick<Need, 'caller'> }, only: string | undefined): boolean =>
-  only === undefined || caller === undefined || only === caller
+/** Those whom a rest is for: all callers of an account, or all whose `caller` begins so; empty = everybody. */
+type Only = readonly string[]
 
+/** What the callers of two requests have in common: nothing where one is not known. */
+const common = (one: Only = [], other: Only = []): Only => {
+  const end = one.findIndex((part, i) => part !== other[i])
+  return end < 0 ? one : one.slice(0, end)
+}
+
+/** Whether a rest is for the caller of a request: what those of `only` have met may be of their own making. */
+const restsFor = ({ need: { caller } = {} }: { need?: Pick<Need, 'caller'> }, only: Only): boolean =>
+  caller === undefined || only.every((part, i) => part === caller[i])
+
+/** Whether two requests are of one account. */
 const isOfCaller = ({ need }: Target, { need: other }: Pick<Target, 'need'>): boolean =>
-  need?.caller !== undefined && need.caller === other?.caller
+  need?.caller !== undefined && need.caller[0] === other?.caller?.[0]
 
 /** Until when a request has to wait for a rest; 0 where it has not. */
 function endFor(asked: Asked, rest: ModelRest | undefined): number {
@@ -54,7 +64,7 @@ function endFor(asked: Asked, rest: ModelRest | undefined): number {
 interface State {
   failures: number
   /** Whose requests all of them were, see {@link restsFor}. */
-  only: string | undefined
+  only: Only
   last: ProviderHealth['last_failure']
   /** When it last answered; -Infinity before that. */
   answered: number
@@ -174,7 +184,7 @@ export class Health {
         provider,
         (state = {
           failures: 0,
-          only: undefined,
+          only: [],
           last: null,
           answered: -Infinity,
           proven: new Map(),
@@ -281,20 +291,24 @@ export class Health {
   }
 
   /** @param tokens see {@link ModelRest} */
-  #limit({ provider, model, need }: Target, key: string, ms: number, tokens?: number): void {
+  #limit(target: Target, key: string, ms: number, tokens?: number): void {
+    const { provider, model, need } = target
     const limits = this.#limited.get(provider) ?? new Map<string, ModelRest>()
+    // Whoever calls it while it rests does not prolong that.
+    if (endFor(target, limits.get(key)) > this.#now()) return
     // Old entries are removed, because model ids are chosen by callers and would accumulate.
     for (const [one, { until }] of limits) if (until + BURST_MS <= this.#now()) limits.delete(one)
-    const caller = need?.caller
     const before = limits.get(key)
-    const only = before && before.until > this.#now() && before.only !== caller ? undefined : caller
-    this.#limited.set(provider, limits.set(key, { model, until: this.#now() + ms, tokens, only }))
+    const now = this.#now()
+    const isRunning = before !== undefined && before.until > now
+    const only = isRunning ? common(before.only, need?.caller) : (need?.caller ?? [])
+    this.#limited.set(provider, limits.set(key, { model, until: now + ms, tokens, only }))
   }
 
   /** @param by whose request failed; absent = that of the operator */
   #fail(state: State, kind: UpstreamFailure['kind'], by?: Target): void {
-    const caller = by?.need?.caller
-    state.only = state.failures === 0 || state.only === caller ? caller : undefined
+    const caller = by?.need?.caller ?? []
+    state.only = state.failures === 0 ? caller : common(state.only, caller)
     state.failures++
     state.last = kind
     state.trial = undefined

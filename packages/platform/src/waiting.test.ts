@@ -1,7 +1,7 @@
 import type { KV } from '@turnpike/core'
 import { createUser, memoryKV } from '@turnpike/core'
 import { expect, it } from 'vitest'
-import { createPlatform } from '../platform.js'
+import { createPlatform } from './platform.js'
 
 /** A user in a store that others keep busy, and who is signed in as long as `isSignedIn`. */
 async function setUp() {
@@ -15,7 +15,7 @@ async function setUp() {
       return false
     },
   }
-  const user = (await createUser(memory, { email: 'ada@example.org' }))!
+  const user = (await createUser(memory, { email: 'ada@example.org', role: 'developer' }))!
   const authenticate = () => (state.isSignedIn ? { userId: user.id, via: 'custom' as const } : null)
   const platform = createPlatform({ kv, identity: { authenticate } })
   const send = async (method: string, path: string, body: object): Promise<Response> =>
@@ -33,6 +33,7 @@ const token = () => ({ name: 'worker', scopes: ['tasks:write'] })
 const share = (email: string) => ({ email, role: 'editor' })
 it.each([
   ['a token', 'POST', () => '/tokens', token],
+  ['a key', 'POST', () => '/keys', () => ({ name: 'laptop' })],
   ['a share', 'PUT', (id: string) => `/projects/${id}/members`, share],
 ])(
   'threat 202: %s that waits for a busy store is not made once its user is signed out',
