@@ -23,7 +23,6 @@ interface Breaker {
   inARow: number
   answeredAt: number
   restsUntil: number | undefined
-  /** The last one that tried it: all are of one caller, who has the next try only after twice the rest. */
   trying: { request: Request; until: number } | undefined
   limitedUntil: number
 }
@@ -63,7 +62,7 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
   const requests = new Map<string, Request>()
   const mayBeTried = (i: number, now: number): boolean => {
     const { restsUntil, trying } = breakers[i]!
-    return restsUntil === undefined || (now >= restsUntil && now >= (trying?.until ?? 0) + 30_000)
+    return restsUntil === undefined || (now >= restsUntil && now >= (trying?.until ?? 0))
   }
 
   /** Until when a provider gets no calls; -1 where it may be called. */
@@ -148,6 +147,7 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
       const request = requests.get(id)!
       const breaker = breakers[place]!
       const isTry = breaker.trying?.request === request
+      if (isTry) breaker.trying = undefined
       if (usage) request.served = { place, usage }
       if (!failure && request.despite.has(place)) breaker.limitedUntil = 0
       if (!failure && breaker.restsUntil !== undefined) tally.recovered++
@@ -160,13 +160,11 @@ export function createOracle({ places, retries, maxWaitMs }: World) {
       const ofInput = failure?.status === 500 || (failure?.kind === 'unavailable' && failure.accepted)
       const doubtful = late ? 30_000 : ofInput ? 5_000 : 0
       if (failure?.caller) tally.neutral++
-      else if (!failure)
-        Object.assign(breaker, { inARow: 0, restsUntil: undefined, answeredAt: now, trying: undefined })
+      else if (!failure) Object.assign(breaker, { inARow: 0, restsUntil: undefined, answeredAt: now })
       else if (failure.status === 429) {
         if (breaker.limitedUntil <= now) breaker.limitedUntil = now + (failure.retryAfter ?? 30) * 1_000
       } else if (now - breaker.answeredAt < doubtful || (breaker.restsUntil !== undefined && !isTry)) tally.neutral++
       else {
-        breaker.trying = undefined
         if (++breaker.inARow >= 5) {
           if (breaker.restsUntil === undefined) tally.opened++
           breaker.restsUntil = now + 30_000

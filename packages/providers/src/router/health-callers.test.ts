@@ -101,6 +101,36 @@ describe('threat 200: a provider whose requests fail', () => {
     expect(resting()).toBe('')
   })
 
+  it('is tried by somebody else after a trial that failed', () => {
+    const { clock, calls, resting } = setup()
+    calls('aab', failed())
+    clock.now += 10_000
+    calls('a', failed())
+    clock.now += 9_999
+    expect(resting()).toBe('abc')
+    clock.now += 1
+    expect(resting()).toBe('a')
+    clock.now += 10_000
+    expect(resting()).toBe('')
+  })
+
+  it('of one account is tried by it again, of others first by another end user', () => {
+    const { clock, health, calls } = setup()
+    calls('aaa', failed())
+    clock.now += 10_000
+    calls('a', failed())
+    clock.now += 10_000
+    expect(health.rest(of('a'))).toBeUndefined()
+    const fail = (endUser: string): void => {
+      const target = of('a', endUser)
+      health.begin(target)
+      health.report(target, failed())
+    }
+    fail('eve')
+    clock.now += 10_000
+    expect([health.rest(of('a', 'eve')), health.rest(of('a', 'ada'))]).toMatchObject([{ why: 'unhealthy' }, undefined])
+  })
+
   it('rests no longer because it is called meanwhile, as a model of its own is', () => {
     const { clock, calls, resting } = setup()
     calls('aab', failed())

@@ -50,9 +50,11 @@ const common = (one: Only = [], other: Only = []): Only => {
 const restsFor = ({ need: { caller } = {} }: { need?: Pick<Need, 'caller'> }, only: Only): boolean =>
   caller === undefined || only.every((part, i) => part === caller[i])
 
-/** Whether two requests are of one account. */
-const isOfCaller = ({ need }: Target, { need: other }: Pick<Target, 'need'>): boolean =>
-  need?.caller !== undefined && need.caller[0] === other?.caller?.[0]
+/** Whether, of those for whom something rests, two requests are of the same one. */
+function isOfSame({ need: one }: Target, { need: other }: Pick<Target, 'need'>, { length }: Only): boolean {
+  const part = one?.caller?.[length]
+  return part !== undefined && part === other?.caller?.[length]
+}
 
 /** Until when a request has to wait for a rest; 0 where it has not. */
 function endFor(asked: Asked, rest: ModelRest | undefined): number {
@@ -202,8 +204,8 @@ export class Health {
     if (nextTry === undefined || !restsFor(target, only)) return true
     if (nextTry > now) return false
     if (!trial) return true
-    // The next trial is first another caller's, so that nobody keeps all others waiting by long requests that they leave.
-    if (isOfCaller(trial.target, target)) return trial.until + this.#restMs <= now
+    // The next trial is first another one's, so that nobody keeps all others waiting by requests that fail, or that take long.
+    if (isOfSame(trial.target, target, only)) return trial.until + this.#restMs <= now
     return !trial.isRunning || trial.until <= now
   }
 
@@ -211,7 +213,7 @@ export class Health {
   begin(target: Target): void {
     const state = this.#of(target.provider)
     if (this.rest(target)) this.#tried.add(target)
-    if (state.nextTry !== undefined && this.available(target))
+    if (state.nextTry !== undefined && restsFor(target, state.only) && this.available(target))
       state.trial = { target, until: this.#now() + this.#restMs, isRunning: true }
   }
 
@@ -229,7 +231,7 @@ export class Health {
     const { provider, model } = target
     const state = this.#of(provider)
     // Other requests may use the provider at the same time, if it is the only one.
-    const isTrial = state.trial?.target === target
+    const isTrial = state.trial?.target === target && state.trial.isRunning
     if (isTrial) state.trial!.isRunning = false
     // Other errors, such as a disconnected client, say nothing about the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
@@ -311,8 +313,9 @@ export class Health {
     state.only = state.failures === 0 ? caller : common(state.only, caller)
     state.failures++
     state.last = kind
-    state.trial = undefined
-    if (state.failures >= this.#most) state.nextTry = this.#now() + this.#restMs
+    if (state.failures < this.#most) return
+    state.nextTry = this.#now() + this.#restMs
+    if (state.trial) state.trial.until = state.nextTry
   }
 
   /**
