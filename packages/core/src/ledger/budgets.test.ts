@@ -76,6 +76,22 @@ describe('a budget', () => {
       expect(await first.hold(nano(10, { end_user: { key: 'k', id: 'bob' } }), [ofKey(1e-6)], most(400))).not.toBeNull()
     })
 
+    it('admits one that may cost more than half of it beside small ones', async () => {
+      const { first, used, expectClean } = await twoLedgers()
+      const ask = (id: string, cost: number) =>
+        first.hold(nano(10, { end_user: { key: 'k', id } }), [ofKey(1e-6)], most(cost))
+      const small = (await ask('eve', 20))!
+      const large = [(await ask('bob', 600))!, await ask('ada', 600)]
+      expect(large).toMatchObject([{ expected: [['budget', 'key', 'k', 'all']] }, null])
+      expect(await used('key', 'k', 'all')).toEqual({ spent: 0, held: 30 })
+      await expectClean()
+      await first.append(nano(600), large[0]!)
+      await first.drop(small)
+      expect(await used('key', 'k', 'all')).toEqual({ spent: 600, held: 0 })
+      await expectClean()
+      expect(await ask('ada', 600)).not.toBeNull()
+    })
+
     it('that admits a request by itself holds the most of it', async () => {
       const { first, used } = await twoLedgers()
       await first.hold(nano(10), [ofKey(1e-6), end(1e-6)], most(900))

@@ -65,6 +65,9 @@ export type Hold = {
   expected?: string[][]
 }
 
+/** The field of a counter with how many holds reserve the estimate only. */
+const OVER = 'held_over'
+
 const holdKey = (id: string): Key => ['hold', id]
 const endKey = (id: string): Key => ['hold-end', id]
 /** @param flush the id of the flush that stored the estimate; true = nothing was stored */
@@ -108,6 +111,7 @@ export function addHeld(sums: Sums, hold: Hold, sign: 1 | -1 = 1): void {
     const { most, expected } = useBy(hold, key === hold.tokens)
     return sign * (less.has(encodeKey(key)) ? expected : most)
   }
+  for (const key of hold.expected ?? []) add(sums.of(key), OVER, sign)
   for (const key of hold.budgets) addNano(sums.of(key), 'held', heldIn(key))
   if (hold.tokens) add(sums.of(hold.tokens), 'held_tokens', heldIn(hold.tokens))
 }
@@ -186,14 +190,18 @@ const isWider = (one: LimitOf, other: LimitOf): boolean => WIDTHS.indexOf(one.of
  * rest, and beside other holds only what fits at most: so it is exceeded by one request at most, and no honest one is refused for what it will not use
  * (docs/decisions/034).
  * @param isOfOthers whether the limit is that of others as well: of a key, for its end users; or where the most is over a narrower limit of the request,
- *   which admits it by its estimate. Then it takes at most half. Where it may use more, it begins only while nothing else is held, and others are
- *   admitted beside it.
+ *   which admits it by its estimate. Then it takes at most half. Where it may use more, it takes what is expected, and begins while no other one does so.
  */
-function reserved(limit: LimitOf, use: BudgetUse, hold: Hold, isOfOthers: boolean): 'most' | 'expected' | undefined {
+function reserved(
+  limit: LimitOf,
+  use: BudgetUse & { over: number },
+  hold: Hold,
+  isOfOthers: boolean,
+): 'most' | 'expected' | undefined {
   const isOfTokens = 'tokens' in limit
   const { most, expected } = useBy(hold, isOfTokens)
   const rest = restOf(limit, use)
-  if (isOfOthers && most > rest / 2) return use.held === 0 && expected <= rest ? 'expected' : undefined
+  if (isOfOthers && most > rest / 2) return use.over === 0 && expected <= rest ? 'expected' : undefined
   if (isOfTokens) return rest > 0 ? 'most' : undefined
   return expected <= rest && (use.held === 0 || most <= rest) ? 'most' : undefined
 }
@@ -206,10 +214,10 @@ function reserved(limit: LimitOf, use: BudgetUse, hold: Hold, isOfOthers: boolea
 export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold> | null> {
   const limited = new Map(wanted.flatMap(({ limits }) => limits.map((limit) => [encodeKey(limit.key), limit] as const)))
   const entries = limited.size > 0 ? await kv.getMany<Fields>([...limited.values()].map(({ key }) => key)) : []
-  const counters = new Map<string, BudgetUse & { version: string | null }>(
+  const counters = new Map<string, BudgetUse & { over: number; version: string | null }>(
     [...limited].map(([name, { limit }], i) => [
       name,
-      { version: entries[i]?.version ?? null, ...useOf(limit, entries[i]?.value) },
+      { version: entries[i]?.version ?? null, over: entries[i]?.value[OVER] ?? 0, ...useOf(limit, entries[i]?.value) },
     ]),
   )
   const counterOf = (key: Key) => counters.get(encodeKey(key))!
@@ -223,7 +231,11 @@ export async function makeHolds(kv: KV, wanted: Wanted[]): Promise<Set<Hold> | n
       return { key, part: reserved(limit, counterOf(key), hold, isOfOthers), use }
     })
     if (parts.some(({ part }) => part === undefined)) continue
-    for (const { key, part, use } of parts) counterOf(key).held += use[part!]
+    for (const { key, part, use } of parts) {
+      const counter = counterOf(key)
+      counter.held += use[part!]
+      if (part === 'expected') counter.over++
+    }
     const expected = parts.filter(({ part }) => part === 'expected').map(({ key }) => key)
     // An earlier attempt may have set it.
     delete hold.expected
