@@ -112,7 +112,7 @@ export function createProvider(options: ProviderOptions): ChatProvider {
   const refusals = new Refusals()
 
   /** Translates a request without some losses; default without what the model's upstream is known to refuse. */
-  const translated = (request: ChatCompletionRequest, losses = refusals.of(request.model)): UpstreamRequest => {
+  const translated = (request: ChatCompletionRequest, losses = refusals.of(request)): UpstreamRequest => {
     if (losses.length === 0) return chat.request(request)
     const { request: left, notes } = withoutLosses(request, losses)
     const made = chat.request(left, new Set(losses))

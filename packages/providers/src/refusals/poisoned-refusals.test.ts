@@ -218,6 +218,6 @@ describe('the two names of the limit', () => {
     refuse(openaiError("Unsupported parameter: 'seed'"), { messages, seed: 1 })
     refuse(refusal('max_tokens', 'max_completion_tokens'), { max_tokens: 1 })
     refuse(refusal('max_completion_tokens', 'max_tokens'), { max_tokens: 1 })
-    expect(memory.of('m')).toEqual(['seed', 'max_completion_tokens'])
+    expect(memory.of({ model: 'm' })).toEqual(['seed', 'max_completion_tokens'])
   })
 })

@@ -127,6 +127,43 @@ it('threat 49: a request is kept as the text that is sent, and not as objects', 
   expect(again('{"error":{"message":"Unsupported parameter: \'seed\'"}}')?.request.body).toBe('{"losses":["seed"]}')
 })
 
+describe('threat 203: what is refused beside other parameters', () => {
+  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }]
+  const response_format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } }
+  const words = "Function calling with a response mime type: 'application/json' is unsupported"
+  const setUp = () =>
+    upstream('openai', (body) => {
+      if (body['tools'] && body['response_format'])
+        return { status: 400, body: { error: { code: 400, message: words, status: 'INVALID_ARGUMENT' } } }
+      const isThinking = ![undefined, 'none'].includes(body['reasoning_effort'] as string | undefined)
+      return body['temperature'] !== undefined && isThinking ? refusedBy.openai('temperature') : undefined
+    })
+
+  it('stays in requests without these', async () => {
+    const { ask, learnt } = setUp()
+    expect(await ask({ tools, response_format })).toMatchObject({ calls: 2, notes: ['emulated=response_format'] })
+    expect(await ask({ tools, response_format, top_p: 1 })).toMatchObject({
+      calls: 1,
+      notes: ['emulated=response_format'],
+    })
+    expect(await ask({ response_format, top_p: 1 })).toMatchObject({ calls: 1, notes: [], sent: { response_format } })
+    expect(await ask({ temperature: 1, reasoning_effort: 'high' })).toMatchObject({ notes: ['dropped=temperature'] })
+    for (const fields of [{ temperature: 0 }, { temperature: 0, reasoning_effort: 'none', tools }])
+      expect(await ask(fields)).toMatchObject({ calls: 1, notes: [], sent: fields })
+    expect(learnt()).toHaveLength(2)
+  })
+
+  it('is learnt of requests with less, once one of them is refused', async () => {
+    const { ask, learnt } = setUp()
+    const fields = { temperature: 1, reasoning_effort: 'high' }
+    expect(await ask({ ...fields, top_p: 1, seed: 1 })).toMatchObject({ calls: 2 })
+    expect(await ask(fields)).toMatchObject({ calls: 2 })
+    for (const more of [{}, { top_p: 1 }, { stop: 'x' }])
+      expect(await ask({ ...fields, ...more })).toMatchObject({ calls: 1 })
+    expect(learnt()).toHaveLength(1)
+  })
+})
+
 describe('what is learnt', () => {
   const refuse = (memory: Refusals, model: string, field: string) => {
     const request = { model, [field]: 1 }
@@ -143,10 +180,10 @@ describe('what is learnt', () => {
     expect([listed.length, listed[0], listed.at(-1)]).toEqual([500, 'm100', 'm599'])
     refuse(memory, 'm100', 'top_p')
     refuse(memory, 'm600', 'top_p')
-    expect(memory.of('m100')).toEqual(['temperature', 'top_p'])
-    expect(memory.of('m101')).toEqual([])
+    expect(memory.of({ model: 'm100' })).toEqual(['temperature', 'top_p'])
+    expect(memory.of({ model: 'm101' })).toEqual([])
     refuse(memory, 'm'.repeat(201), 'top_p')
-    expect(memory.of('m'.repeat(201))).toEqual([])
+    expect(memory.of({ model: 'm'.repeat(201) })).toEqual([])
   })
 
   it('of a model is bounded', () => {
@@ -162,6 +199,6 @@ describe('what is learnt', () => {
         .again('{"error":"The compiled grammar is too large"}')
         ?.learn()
     }
-    expect(memory.of('m').length).toBeLessThanOrEqual(30)
+    expect(memory.of({ model: 'm' }).length).toBeLessThanOrEqual(30)
   })
 })

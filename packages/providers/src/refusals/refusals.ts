@@ -31,6 +31,28 @@ export interface Repeatable extends Written {
 
 const nothing: readonly Loss[] = []
 
+/** What is learnt of a model: what is left out of requests that have all that the refused one had besides, and until when. */
+interface Known {
+  loss: Loss
+  beside: readonly string[]
+  until: number
+}
+
+/** Fields that every request may have. */
+const COMMON = new Set(['model', 'messages', 'input', 'stream', 'n'])
+/** Longest value that tells requests apart. */
+const VALUE_LENGTH = 40
+
+/** What a request has, by which others are like it: its fields, with values that are short texts or switches. */
+const traitsOf = (request: object): string[] =>
+  Object.entries(request).flatMap(([name, value]: [string, unknown]) => {
+    if (value == null || COMMON.has(name)) return []
+    const isShort = typeof value === 'boolean' || (typeof value === 'string' && value.length <= VALUE_LENGTH)
+    return isShort ? `${name}=${value}` : name
+  })
+
+const fieldOf = (text: string): string => text.split('=', 1)[0]!
+
 const written = ({ path, body, notes, maxOutput, headers }: UpstreamRequest): Written => ({
   path,
   body: JSON.stringify(body),
@@ -41,21 +63,31 @@ const written = ({ path, body, notes, maxOutput, headers }: UpstreamRequest): Wr
 
 /** What a provider's upstream refuses, by model: learnt from its refusals, in memory (docs/decisions/044). */
 export class Refusals {
-  /** When each loss is to be tried again, by model. The oldest are first. */
-  readonly #learnt = new Map<string, Map<Loss, number>>()
+  /** By model. The oldest are first. */
+  readonly #learnt = new Map<string, Known[]>()
   readonly #now: () => number
 
   constructor(now: () => number = Date.now) {
     this.#now = now
   }
 
-  /** What is left out of requests to a model. */
-  of(model: string): readonly Loss[] {
-    const losses = this.#learnt.get(model)
-    if (!losses) return nothing
-    for (const [loss, until] of losses) if (until <= this.#now()) losses.delete(loss)
-    if (losses.size === 0) this.#learnt.delete(model)
-    return [...losses.keys()]
+  /** What is known of a model. */
+  #of(model: string): Known[] {
+    const known = this.#learnt.get(model)
+    if (!known) return []
+    const now = this.#now()
+    const current = known.filter(({ until }) => until > now)
+    if (current.length === 0) this.#learnt.delete(model)
+    else this.#learnt.set(model, current)
+    return current
+  }
+
+  /** What is left out of a request. */
+  of(request: { model: string }): readonly Loss[] {
+    const known = this.#of(request.model)
+    if (known.length === 0) return nothing
+    const traits = new Set(traitsOf(request))
+    return [...new Set(known.flatMap(({ loss, beside }) => (beside.every((one) => traits.has(one)) ? loss : [])))]
   }
 
   /**
@@ -63,8 +95,7 @@ export class Refusals {
    * @param make translates the request without some losses
    */
   outgoing(request: { model: string }, make: (losses: readonly Loss[]) => UpstreamRequest): Repeatable {
-    const { model } = request
-    const known = this.of(model)
+    const known = this.of(request)
     const { path, body, notes, maxOutput, headers } = written(make(known))
     return {
       path,
@@ -78,33 +109,40 @@ export class Refusals {
         const next = written(make([...known.filter((loss) => !found.includes(otherLimit[loss] ?? '')), ...found]))
         // The same once more would only be refused once more.
         if (next.body === body) return undefined
-        return { request: next, learn: () => this.#learn(model, found) }
+        return { request: next, learn: () => this.#learn(request, found, known) }
       },
     }
   }
 
-  #learn(model: string, found: Loss[]): void {
+  /** @param known what was not in the request that was refused */
+  #learn(request: { model: string }, found: readonly Loss[], known: readonly Loss[]): void {
+    const { model } = request
     if (model.length > MODEL_LENGTH) return
-    const losses = this.#learnt.get(model) ?? new Map<Loss, number>()
+    const left = new Set(known.map(fieldOf))
+    const sent = traitsOf(request).filter((trait) => !left.has(fieldOf(trait)))
+    let learnt = this.#of(model)
     for (const loss of found) {
       if (loss === UNKNOWN_SCHEMAS) continue
-      losses.delete(otherLimit[loss] ?? '')
-      losses.set(loss, this.#now() + REMEMBERED_MS)
+      const own = fieldOf(loss)
+      // Schemas are in these.
+      const isOwn = (trait: string): boolean =>
+        own === fieldOf(trait) || (own === 'schemas' && /^(response_format|tools)$/.test(fieldOf(trait)))
+      const beside = sent.filter((trait) => !isOwn(trait))
+      // What is refused with less besides is also refused with more.
+      const isOlder = (one: Known): boolean =>
+        one.loss === otherLimit[loss] || (one.loss === loss && beside.every((trait) => one.beside.includes(trait)))
+      learnt = [...learnt.filter((one) => !isOlder(one)), { loss, beside, until: this.#now() + REMEMBERED_MS }]
     }
-    for (const oldest of losses.keys()) if (losses.size > PER_MODEL) losses.delete(oldest)
     this.#learnt.delete(model)
-    this.#learnt.set(model, losses)
+    if (learnt.length > 0) this.#learnt.set(model, learnt.slice(-PER_MODEL))
     for (const oldest of this.#learnt.keys()) if (this.#learnt.size > MODELS) this.#learnt.delete(oldest)
   }
 
   /** All that is remembered, for operators. */
   list(): Learnt[] {
-    return [...this.#learnt.keys()].flatMap((model) =>
-      this.of(model).map((field) => ({
-        model,
-        field,
-        until: new Date(this.#learnt.get(model)!.get(field)!).toISOString(),
-      })),
-    )
+    return [...this.#learnt.keys()].flatMap((model) => {
+      const untils = new Map(this.#of(model).map(({ loss, until }) => [loss, until]))
+      return [...untils].map(([field, until]) => ({ model, field, until: new Date(until).toISOString() }))
+    })
   }
 }
