@@ -186,6 +186,9 @@ export const PROJECT_DESCRIPTION_LENGTH = 64 * 1024
 /** The last messages of a conversation that a reply is made from. */
 export const REPLY_MESSAGES = 100
 
+/** Characters of those that other members have sent at most: who asks for the reply pays for them. */
+export const REPLY_OTHERS_LENGTH = 100_000
+
 /**
  * Files of a message at most, and bytes of all files that are sent to a model for a reply; those of texts among them, which it reads as
  * tokens.

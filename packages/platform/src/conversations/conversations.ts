@@ -1,7 +1,7 @@
 import type { KV, Memory, User } from '@turnpike/core'
 import { begunWith, callHook } from '@turnpike/core/helpers'
 import { invalid } from '@turnpike/core/internal'
-import { REPLY_CHUNKS, REPLY_MESSAGES } from '../conventions.js'
+import { REPLY_CHUNKS, REPLY_MESSAGES, REPLY_OTHERS_LENGTH } from '../conventions.js'
 import { found, noModel, notFound } from '../errors.js'
 import type { FileOperations } from '../files/files.js'
 import type { Page, Paging as PagingInput } from '../pages.js'
@@ -10,6 +10,7 @@ import { idOf } from '../projects/project-access.js'
 import { attachments } from './attachments.js'
 import { channel } from './channel.js'
 import type { ReplyWriter } from './reply-writer.js'
+import { withoutMoreOfOthers } from './others-messages.js'
 import { replyWriter } from './reply-writer.js'
 import type { ReplyChunk, ReplyRequest } from './responder.js'
 import type { Conversation as StoredConversation, Message as StoredMessage } from './stored-conversations.js'
@@ -80,8 +81,11 @@ export function conversationOperations(
     // Between a message and its reply, another process may have stored another message; before another try are earlier ones.
     const last = items.findLastIndex(({ id, role }) => (message ? id === message.id : role === 'user'))
     if (last === -1) throw message ? notFound('conversation') : invalid('There is no message of the user to reply to')
+    const { user, project } = request
+    const isOfOther = ({ role, user_id: sender = project.user_id }: StoredMessage): boolean =>
+      role === 'user' && sender !== user.id
     const asked = items.slice(0, last + 1).filter(({ text }) => text !== '')
-    const messages = await attached.sent(asked, memory)
+    const messages = await attached.sent(withoutMoreOfOthers(asked, isOfOther, REPLY_OTHERS_LENGTH), memory)
     const models = agents.flatMap(({ model }) => model ?? []).slice(0, 1)
     return { ...request, conversation_id: conversation.id, models, messages }
   }
