@@ -28,6 +28,31 @@ describe('a budget', () => {
     expect(await problems()).toEqual([])
   })
 
+  it.each<[what: string, told: object, nano: number]>([
+    ['what it has read besides tokens', { cost: 2.00001, cost_details: {} }, 2_000_010_000],
+    [
+      'its fee, and a bill of one’s own',
+      { cost: 0.1, is_byok: true, cost_details: { upstream_inference_cost: 2 } },
+      2_100_000_000,
+    ],
+    ['less than the price of the table', { cost: 0.000001, cost_details: { upstream_inference_cost: 2 } }, COST],
+    ['nothing that is a cost', { cost: -5, cost_details: { upstream_inference_cost: 'x' }, is_byok: true }, COST],
+    ['a cost in a form of others', { cost: 5 }, COST],
+  ])('threat 205: is charged what OpenRouter tells that an answer cost: %s', async (_, told, nano) => {
+    const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12, ...told }
+    for (const stream of [false, true]) {
+      const upstream = () =>
+        stream
+          ? streamed(chunk('Hi', 'stop'), chunk('', null, { choices: [], usage }), '[DONE]')
+          : completion({ usage })
+      const { ask, gateway, id, records } = await limited(1, { upstream })
+      await (await ask({ max_tokens: 2, stream })).text()
+      expect((await records())[0]).toMatchObject({ cost_nano_usd: nano, accuracy: 'reported' })
+      expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: nano })
+      expect((await ask({ max_tokens: 2, stream })).status).toBe(nano > 1e9 ? 403 : 200)
+    }
+  })
+
   it('is not exceeded by concurrent requests', async () => {
     // At most, the prompt has 39 tokens by its bytes.
     const { ask, records } = await limited((10 * (39 * 2_500 + 20_000)) / 1e9)

@@ -1,14 +1,21 @@
 import type { Target, UnitClass, Units, Usage, UsageRecord } from '@turnpike/core'
 import { cost } from '@turnpike/core'
 import type { Tagged } from '@turnpike/core/internal'
-import { isUuid } from '@turnpike/core/helpers'
+import { isObject, isUuid } from '@turnpike/core/helpers'
 import { believable, completionClasses, promptClasses } from '@turnpike/core/internal'
 import type { Call } from '@turnpike/http'
 import { ratesOf } from '../limits/service-tier.js'
 
+/** What OpenRouter tells of a cost in its usage, in US dollars (its documentation, "Usage accounting"). With a key of one's own, `cost` is its fee alone. */
+interface Told {
+  cost?: unknown
+  cost_details?: unknown
+  is_byok?: unknown
+}
+
 /** The usage of a request. */
 export interface Used {
-  usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens'>
+  usage: Pick<Usage, 'prompt_tokens' | 'completion_tokens'> & Told
   units: Units
   accuracy: UsageRecord['accuracy']
   /** The service tier that served the request; absent = the standard one. */
@@ -55,17 +62,28 @@ export type RecordHead = Tagged & Pick<UsageRecord, 'request_id' | 'key_id' | 'e
 /** The fields of a record that are known when the request has ended. */
 export type RecordEnd = Pick<UsageRecord, 'attempts' | 'outcome' | 'latency_ms' | 'first_token_ms' | 'timestamp'>
 
+/** An amount in nano-dollars; 0 for what is none. */
+const nanoOf = (usd: unknown): number => (typeof usd === 'number' && usd > 0 ? Math.round(usd * 1e9) : 0)
+
+/** What OpenRouter tells that an answer cost, in nano-dollars: besides tokens, it bills pages of PDF that it reads, and searches. 0 for others. */
+function toldCost({ cost: told, cost_details: details, is_byok }: Told): number {
+  if (!isObject(details)) return 0
+  return nanoOf(told) + (is_byok === true ? nanoOf(details['upstream_inference_cost']) : 0)
+}
+
 /** A usage record that the ledger believes, charged at the price that its target had when the request was admitted. */
 export function recordOf(
   head: RecordHead,
   target: Target,
-  { usage: { prompt_tokens, completion_tokens }, units, accuracy, tier, calls }: Used,
+  { usage, units, accuracy, tier, calls }: Used,
   { attempts, outcome, latency_ms, first_token_ms, timestamp }: RecordEnd,
 ): UsageRecord {
   const { provider, model, price, catalogue } = target
   const rates = ratesOf(target, units, tier, calls)
+  const charged = price ? cost(units, rates) : null
   const { request_id, user_id, key_id, session_id, conversation_id, task_id, project_id, in_session, task } = head
   const { considered, in_conversation, in_task, in_project } = head
+  const { prompt_tokens, completion_tokens } = usage
   const record: UsageRecord = {
     request_id,
     user_id,
@@ -86,7 +104,7 @@ export function recordOf(
     units,
     rates,
     catalogue,
-    cost_nano_usd: price ? cost(units, rates) : null,
+    cost_nano_usd: charged === null ? null : Math.max(charged, toldCost(usage)),
     outcome,
     latency_ms,
     first_token_ms,
