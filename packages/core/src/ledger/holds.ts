@@ -41,7 +41,10 @@ export interface BudgetUse {
 }
 
 /** The most that a request may use, which is reserved for it. */
-export type Most = Pick<UsageRecord, 'cost_nano_usd' | 'tokens'>
+export type Most = Pick<UsageRecord, 'cost_nano_usd' | 'tokens'> & {
+  /** What has to fit into a limit in any case; default what is expected. */
+  least?: Pick<UsageRecord, 'cost_nano_usd' | 'tokens'>
+}
 
 /**
  * The cost that is reserved for a request before its upstream is called, and the record that is stored if the request never reports its
@@ -61,7 +64,9 @@ export type Hold = {
   tokens?: string[]
   /** The reserved tokens; absent in holds of earlier versions, which reserved those of the estimate. */
   held_tokens?: number
-  /** The keys of those of the counters in which only the estimate is reserved: see {@link reserved}; absent = none. */
+  /** As of {@link Most}. */
+  least?: NonNullable<Most['least']>
+  /** The keys of those of the counters in which only what has to fit is reserved: see {@link reserved}; absent = none. */
   expected?: string[][]
 }
 
@@ -99,10 +104,11 @@ export const useOf = (limit: LimitOf, fields: Fields = {}): BudgetUse =>
   'tokens' in limit ? { spent: totalsOf(fields).tokens, held: fields['held_tokens'] ?? 0 } : budgetUse(fields)
 
 /** What a request may use of a limit at most, and what it is expected to use. */
-const useBy = ({ estimate, amount, held_tokens }: Hold, isOfTokens: boolean): { most: number; expected: number } =>
-  isOfTokens
-    ? { most: held_tokens ?? estimate.tokens, expected: estimate.tokens }
-    : { most: amount, expected: estimate.cost_nano_usd ?? 0 }
+function useBy({ estimate, least = estimate, amount, held_tokens }: Hold, isOfTokens: boolean) {
+  return isOfTokens
+    ? { most: held_tokens ?? estimate.tokens, expected: least.tokens }
+    : { most: amount, expected: least.cost_nano_usd ?? 0 }
+}
 
 /** Adds the amounts of a hold to the counters of its limits, or with `sign` -1 releases them. */
 export function addHeld(sums: Sums, hold: Hold, sign: 1 | -1 = 1): void {
@@ -173,7 +179,15 @@ export function wantHold(id: string, estimate: UsageRecord, limits: LimitOf[], m
   const tokens = keyed.find(({ limit }) => 'tokens' in limit)?.key
   const budgets = keyed.filter(({ limit }) => 'budget' in limit).map(({ key }) => key)
   const amount = most.cost_nano_usd ?? 0
-  const hold = { id, estimate, budgets, amount, ...(tokens && { tokens, held_tokens: most.tokens }) }
+  const { least } = most
+  const hold = {
+    id,
+    estimate,
+    budgets,
+    amount,
+    ...(tokens && { tokens, held_tokens: most.tokens }),
+    ...(least && { least }),
+  }
   return { hold, limits: keyed }
 }
 
@@ -202,7 +216,7 @@ function reserved(
   const { most, expected } = useBy(hold, isOfTokens)
   const rest = restOf(limit, use)
   if (isOfOthers && most > rest / 2) return use.over === 0 && expected <= rest ? 'expected' : undefined
-  if (isOfTokens) return rest > 0 ? 'most' : undefined
+  if (isOfTokens) return rest > 0 && (!hold.least || expected <= rest) ? 'most' : undefined
   return expected <= rest && (use.held === 0 || most <= rest) ? 'most' : undefined
 }
 

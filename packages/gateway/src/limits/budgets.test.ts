@@ -53,6 +53,20 @@ describe('a budget', () => {
     }
   })
 
+  it('threat 206: has room for all answers of a request but one, as long as they may be', async () => {
+    const { ask, upstream } = await limited(0.5)
+    // An answer of gpt-4o costs 16,384 · 10 at most.
+    const asked = []
+    for (const fields of [{ n: 20 }, { n: 3 }, { n: 20, max_tokens: 10 }]) asked.push((await ask(fields)).status)
+    expect(asked).toEqual([403, 200, 200])
+    expect(upstream.requests).toHaveLength(2)
+    expect(await errorOf(await ask({ n: 20 }))).toMatchObject({
+      message: expect.stringContaining('cost $3.12') as string,
+    })
+    const credits = await limited(100)
+    expect((await credits.ask({ n: 20 })).status).toBe(200)
+  })
+
   it('is not exceeded by concurrent requests', async () => {
     // At most, the prompt has 39 tokens by its bytes.
     const { ask, records } = await limited((10 * (39 * 2_500 + 20_000)) / 1e9)

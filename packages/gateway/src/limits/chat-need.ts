@@ -156,6 +156,7 @@ export function needOf(request: ChatRequest): PricedNeed {
     // What an answer may have says little of what it will have.
     likely: (target) => tokensOf(expectedUnits(request, prompt(), target, Math.min(output, EXPECTED_OUTPUT_TOKENS))),
     most: (target) => mostUnits(request, prompt(), target),
+    answers: request.n ?? 1,
     size: () => ({ prompt: expectedText(prompt()), output }),
     fits: (target, listed) => fits(request, target, listed),
     tier(target) {

@@ -89,6 +89,8 @@ export interface PricedNeed extends Need {
   streamed?: boolean
   /** The most units that a target may bill. */
   most(target: Target): Units
+  /** How many answers it is for; default one. */
+  answers?: number
   /** The service tier that a target is asked for; undefined = the standard one. */
   tier?(target: Target): string | undefined
   /** What a target is asked for whose price is not known, in words; undefined = nothing. */
@@ -210,6 +212,16 @@ function pricedTargets(targets: Target[], need: PricedNeed): Target[] {
   return priced
 }
 
+/** Of several answers, all but one have to fit into a limit as long as they may be: it is exceeded by one at most. */
+function withLeast(most: Most, estimate: UsageRecord, answers: number): Most {
+  if (answers > 1) {
+    const least = (all: number, expected: number): number => Math.ceil((all * (answers - 1) + expected) / answers)
+    const cost_nano_usd = least(most.cost_nano_usd ?? 0, estimate.cost_nano_usd ?? 0)
+    most.least = { cost_nano_usd, tokens: least(most.tokens, estimate.tokens) }
+  }
+  return most
+}
+
 /** Places a hold of the expected cost. @throws ApiError 403 where a limit has no room for it */
 async function placeHold(
   { ledger, now }: UpstreamOptions,
@@ -227,8 +239,9 @@ async function placeHold(
     first_token_ms: null,
     timestamp: new Date(now()).toISOString(),
   })
-  const hold = await ledger.hold(estimate, limits, limits.length > 0 ? mostOf(need, targets) : undefined)
-  if (!hold) throw await overLimit(limits, estimate.cost_nano_usd ?? 0, ledger)
+  const most = limits.length > 0 ? mostOf(need, targets) : undefined
+  const hold = await ledger.hold(estimate, limits, most && withLeast(most, estimate, need.answers ?? 1))
+  if (!hold) throw await overLimit(limits, most?.least?.cost_nano_usd ?? estimate.cost_nano_usd ?? 0, ledger)
   return hold
 }
 

@@ -63,6 +63,11 @@ describe('threat 200: a provider whose requests fail', () => {
     expect([rests('a', 'eve'), rests('a', 'ada'), resting()]).toEqual([true, true, 'a'])
     fail('b', 'eve')
     expect(resting()).toBe('abc')
+    const five = new Health({})
+    for (const caller of 'aaaaaab') five.report(of(caller), failed())
+    expect([...'abc'].map((caller) => five.rest(of(caller)) !== undefined)).toEqual([true, false, false])
+    five.report(of('c'), failed())
+    expect([...'abc'].map((caller) => five.rest(of(caller)) !== undefined)).toEqual([true, true, true])
   })
 
   it('rests for nobody once one is answered', () => {

@@ -64,8 +64,9 @@ function endFor(asked: Asked, rest: ModelRest | undefined): number {
 }
 
 interface State {
-  failures: number
-  /** Whose requests all of them were, see {@link restsFor}. */
+  /** The failures since its last answer, by account, and for whom each rests; '' = callers that are not known, and the operator. */
+  failed: Map<string, { count: number; only: Only }>
+  /** For whom it rests until `nextTry`. */
   only: Only
   last: ProviderHealth['last_failure']
   /** When it last answered; -Infinity before that. */
@@ -185,7 +186,7 @@ export class Health {
       this.#states.set(
         provider,
         (state = {
-          failures: 0,
+          failed: new Map(),
           only: [],
           last: null,
           answered: -Infinity,
@@ -240,7 +241,7 @@ export class Health {
     if (error && (error.failure.caller || isOfRequest(error))) return
     if (error === undefined || ended(error.failure)) {
       state.answered = this.#now()
-      state.failures = 0
+      state.failed.clear()
       state.nextTry = undefined
       state.trial = undefined
       return
@@ -310,10 +311,18 @@ export class Health {
   /** @param by whose request failed; absent = that of the operator */
   #fail(state: State, kind: UpstreamFailure['kind'], by?: Target): void {
     const caller = by?.need?.caller ?? []
-    state.only = state.failures === 0 ? caller : common(state.only, caller)
-    state.failures++
+    const [account = ''] = caller
+    const before = state.failed.get(account)
+    const own = { count: (before?.count ?? 0) + 1, only: before ? common(before.only, caller) : caller }
+    state.failed.set(account, own)
     state.last = kind
-    if (state.failures < this.#most) return
+    // One account makes half of those by which it rests for all, at most.
+    const half = Math.ceil(this.#most / 2)
+    let all = 0
+    for (const [name, { count }] of state.failed) all += name === '' ? count : Math.min(count, half)
+    const isForAll = all >= this.#most && (state.failed.size > 1 || account === '')
+    if (!isForAll && own.count < this.#most) return
+    state.only = isForAll ? [] : own.only
     state.nextTry = this.#now() + this.#restMs
     if (state.trial) state.trial.until = state.nextTry
   }
@@ -346,7 +355,9 @@ export class Health {
   }
 
   describe(provider: Provider): ProviderHealth {
-    const { failures, last, nextTry } = this.#of(provider)
+    const { failed, last, nextTry } = this.#of(provider)
+    let failures = 0
+    for (const { count } of failed.values()) failures += count
     return {
       id: provider.id,
       status: nextTry === undefined ? 'healthy' : 'unhealthy',
