@@ -22,6 +22,7 @@ export const optionNames: OptionNames<PlatformOptions> = {
   linkPage: false,
   signUp: false,
   signUpDomains: false,
+  signUpBudget: false,
   signInProviders: false,
   passwords: false,
   trustedOrigins: false,

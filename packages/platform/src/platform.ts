@@ -1,4 +1,4 @@
-import type { BalancePolicy, GatewayKeys, GivenKeyLimits, KV, RateLimiter, UsageLedger } from '@turnpike/core'
+import type { BalancePolicy, Budget, GatewayKeys, GivenKeyLimits, KV, RateLimiter, UsageLedger } from '@turnpike/core'
 import { ApiError, gatewayKeys, memoryRateLimiter, usageLedger } from '@turnpike/core'
 import { checkOptions } from '@turnpike/core/helpers'
 import { consumeMore, keyLimitsOf } from '@turnpike/core/internal'
@@ -125,6 +125,8 @@ export interface PlatformOptions extends ShellOptions {
   signUp?: SignUp
   /** Domains of the e-mails of those who sign up without an invitation; default all. */
   signUpDomains?: readonly string[]
+  /** The budget of those who make their account without an invitation, in US dollars in all, a day or a month; default none, which is no limit. */
+  signUpBudget?: Budget
   /** Other places where people sign in, such as issuers of OpenID Connect; default none. They need `baseUrl`, and an identity such as `passwordAuth`. */
   signInProviders?: readonly SignInProvider[]
   /** Whether people sign in by password; default true. False needs `signInProviders`. */
@@ -252,6 +254,7 @@ export function createPlatform(options: PlatformOptions): Platform {
       options.signUp ?? SIGN_UP,
       options.signUpDomains,
       options.mail !== undefined || signInProviders.length > 0,
+      options.signUpBudget,
     ),
     balancePolicy: options.balancePolicy ?? BALANCE_POLICY,
     planLimits,

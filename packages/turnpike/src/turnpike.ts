@@ -86,6 +86,10 @@ export async function turnpike(configuration: ConfigInput, host: Host = {}): Pro
   const { onError = (error: unknown, context: object) => console.error((error as Error)?.name, context) } = host
   const { kv, rateLimiter = memoryRateLimiter(), close: closeStore } = await openStore(config.store)
   for (const warning of (await kv.health()).warnings ?? []) console.error(warning)
+  if (config.platform.signUp === 'open' && !config.platform.signUpBudget && config.balancePolicy !== 'enforce')
+    console.error(
+      'Everybody who signs up uses models without a limit: set SIGN_UP_BUDGET_USD or BALANCE_POLICY=enforce',
+    )
   const { blobs, close: closeFiles } = await openFiles(config)
   // Metadata only, and the last chance to keep it.
   const onLost = (records: unknown): void => console.error(JSON.stringify({ lost_usage_records: records }))

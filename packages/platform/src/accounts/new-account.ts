@@ -1,4 +1,4 @@
-import type { Commit, Entry, KV, Role, User } from '@turnpike/core'
+import type { Budget, Commit, Entry, KV, Role, User } from '@turnpike/core'
 import { audit, newBalance, newUser } from '@turnpike/core/internal'
 import type { Invited } from '../sign-in/stored-invitations.js'
 import { entriesOfInvited } from '../sign-in/stored-invitations.js'
@@ -21,8 +21,8 @@ export interface NewUser {
   also: NonNullable<Commit['set']>
 }
 
-/** Makes an account, with what its invitation gives. @returns false where the e-mail is taken, or what is used up has changed */
-export async function makeAccount(kv: KV, account: NewUser, now: number): Promise<boolean> {
+/** Makes an account, with what its invitation gives. @param budget of one without an invitation; default none. @returns false where the e-mail is taken, or what is used up has changed */
+export async function makeAccount(kv: KV, account: NewUser, now: number, budget?: Budget): Promise<boolean> {
   const { id, email, provider, names, link, check = [] } = account
   const { invitation, admin = null } = account.invitation ?? { invitation: null }
   const { role = 'user', credit_coins: credits = 0, extra_projects = 0 } = invitation?.value ?? {}
@@ -35,7 +35,7 @@ export async function makeAccount(kv: KV, account: NewUser, now: number): Promis
   const used = [link, invitation, admin].filter((one) => one !== null)
   const user = await newUser(
     kv,
-    { ...names, id, email, provider, role: account.role ?? role },
+    { ...names, id, email, provider, role: account.role ?? role, ...(!invitation && budget && { budget }) },
     {
       ...act,
       also,

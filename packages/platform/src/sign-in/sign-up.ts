@@ -1,3 +1,4 @@
+import type { Budget } from '@turnpike/core'
 import { getUser } from '@turnpike/core'
 import { uuidv7 } from '@turnpike/core/helpers'
 import { emailId, invalid, userIdOf } from '@turnpike/core/internal'
@@ -22,6 +23,8 @@ export interface SignUpPolicy {
   mode: SignUp
   /** In their one spelling; empty = any. */
   domains: readonly string[]
+  /** Of those who sign up without an invitation; absent = none. */
+  budget?: Budget
   /** @throws ApiError 403 for an e-mail that does not sign up without an invitation */
   check(email: string): void
 }
@@ -30,7 +33,12 @@ export interface SignUpPolicy {
 export const domainOf = (email: string): string => emailId(email).split('@').at(-1)!
 
 /** @throws TypeError for a sign-up of everybody whose e-mails cannot be verified */
-export function signUpPolicy(mode: SignUp, given: readonly string[] = [], isVerifying: boolean): SignUpPolicy {
+export function signUpPolicy(
+  mode: SignUp,
+  given: readonly string[] = [],
+  isVerifying: boolean,
+  budget?: Budget,
+): SignUpPolicy {
   if (mode === 'open' && !isVerifying)
     throw new TypeError(
       'createPlatform: the option "signUp": "open" needs "mail" or "signInProviders", by which e-mails are verified',
@@ -39,6 +47,7 @@ export function signUpPolicy(mode: SignUp, given: readonly string[] = [], isVeri
   return {
     mode,
     domains,
+    ...(budget && { budget }),
     check(email) {
       if (mode !== 'open') throw forbidden('Only those who are invited sign up here')
       if (domains.length > 0 && !domains.includes(domainOf(email)))
@@ -100,7 +109,7 @@ export function accountLinks(parts: Parts, sessions: SessionIssuer) {
         }
         proof ??= await sessions.passwordEntry(id, password, { ...names, email }, head)
         const account = { id, email, provider: 'password', names, link, invitation, also: [proof] }
-        if (await makeAccount(kv, account, now())) return
+        if (await makeAccount(kv, account, now(), policy.budget)) return
       }
     },
   }

@@ -103,7 +103,8 @@ export function vouchedUsers({ kv, signUp, now }: Parts, { update }: Pick<UserOp
     const { check, set: also } = await linking(identity)
     const names = { first_name: nameIn(person.firstName), last_name: nameIn(person.lastName) }
     const { user_id: id } = identity
-    return makeAccount(kv, { ...account, id, provider: provider.id, names, role: person.role, check, also }, now())
+    const made = { ...account, id, provider: provider.id, names, role: person.role, check, also }
+    return makeAccount(kv, made, now(), signUp.budget)
   }
 
   /** The identity of a person, which is made where there is none. @throws SignInRefused */

@@ -74,6 +74,13 @@ export const Platform = section({
     'Domains of the e-mails of those who sign up without an invitation; default all.',
     list('domains, such as ai.example', (domain) => /^[^@\s/]+\.[^@\s/]+$/.test(domain)),
   ),
+  signUpBudget: setting(
+    'The budget of those who make their account without an invitation; default none, which is no limit.',
+    section({
+      usd: v.pipe(decimal(), v.maxValue(1_000_000, 'at most 1000000')),
+      per: setting('The period in UTC; default all time.', oneOf(['day', 'month'])),
+    }),
+  ),
   linkPage: setting(
     'Where links in messages lead: a page that takes #/link?token=…; default /console of server.baseUrl.',
     url(),

@@ -45,6 +45,8 @@ export const variables = {
   PASSWORDS: 'platform.passwords',
   SIGN_UP: 'platform.signUp',
   SIGN_UP_DOMAINS: 'platform.signUpDomains',
+  SIGN_UP_BUDGET_USD: 'platform.signUpBudget.usd',
+  SIGN_UP_BUDGET_PER: 'platform.signUpBudget.per',
   SMTP_URL: 'mail.url',
   MAIL_FROM: 'mail.from',
   USER_RATE_LIMIT: 'platform.userRateLimit',
