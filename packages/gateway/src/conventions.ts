@@ -47,7 +47,7 @@ export const RETRIES_PER_S = 1_000
 /** Milliseconds that running requests have to end after a shutdown began. */
 export const DRAIN_MS = 30_000
 
-/** Milliseconds for which an upstream's stream may continue after its client has disconnected, where it is drained. */
+/** Milliseconds for which an upstream's stream may continue after its first event and after its client has disconnected, where it is drained. */
 export const ABANDONED_MS = 60_000
 
 /** Output tokens that are assumed where the request sets no maximum. */

@@ -59,7 +59,7 @@ const asks = ({ modalities, audio }: ChatRequest, what: 'audio' | 'image'): bool
     modalities.some((word) => typeof word === 'string' && word.toUpperCase() === what.toUpperCase()))
 
 /** Models that search the web for every answer, at a price per call: OpenAI's, Perplexity's, Groq's, and all of OpenRouter with the suffix. */
-const searches = /-search-(?:preview|api)|(?:^|\/)(?:sonar|compound)\b|:online$/
+const searches = /-search-(?:preview|api)|-deep-research\b|(?:^|\/)(?:sonar|compound)\b|:online$/
 
 /** What a target is asked for whose price is not known, beyond text at the standard price; undefined = nothing. */
 function unpriced(request: ChatRequest, prompt: Prompt, target: Target): string | undefined {

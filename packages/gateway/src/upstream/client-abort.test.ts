@@ -147,6 +147,27 @@ describe('a client that disconnects', () => {
     expect(await records()).toMatchObject([{ outcome: 'client_abort', accuracy: 'reported', ...tokens }])
   })
 
+  it('threat 208: from a stream before its first event, under a budget: it is awaited, and costs what it reports', async () => {
+    const { gate, open } = later()
+    const client = new AbortController()
+    const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
+    const { chat, init, records, signals } = await withKey(
+      { budget: { usd: 1 } },
+      {
+        abandonedMs: 500,
+        upstream: () => streamed(gate, chunk('Hello', 'stop'), chunk('', null, { choices: [], usage }), '[DONE]'),
+      },
+    )
+    const asked = chat({ stream: true }, { ...init, signal: client.signal })
+    await expect.poll(() => signals.length).toBe(1)
+    client.abort()
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    expect([signals[0]!.aborted, await records()]).toEqual([false, []])
+    open()
+    await asked
+    await expect.poll(records).toMatchObject([{ outcome: 'client_abort', accuracy: 'reported', tokens: 12 }])
+  })
+
   it('from a stream with drain: the wait is limited', async () => {
     const { chat, records, signals } = await testGateway({
       onClientAbort: 'drain',

@@ -72,7 +72,7 @@ function attempt<T>(
   return router.attempt(targets, watch, (target) => {
     if (watch.aborted) return Promise.reject(watch.reason!)
     const own = timed(watch, target, of)
-    watch.expect(own ? Infinity : options[of])
+    watch.begin(own ? Infinity : options[of])
     call.log({ provider: target.provider.id, model: target.model })
     upstream.target = target
     upstream.notes = ownNotes

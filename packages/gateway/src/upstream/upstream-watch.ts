@@ -47,12 +47,16 @@ export class UpstreamWatch implements Signal {
   disconnected = false
   /** When the call times out, by `performance.now`. */
   deadline = Infinity
-  /** Whether an upstream has been called. */
+  /** Whether an upstream has been called, and has begun to answer. */
   #called = false
+  #answers = false
   #listeners: (() => void)[] = []
   #lastCall: ReturnType<typeof setTimeout> | undefined
 
-  /** @param drainMs milliseconds for which the call continues after the client has disconnected; 0 = it is aborted at once, Infinity = until it times out */
+  /**
+   * @param drainMs milliseconds for which an answer that has begun continues after the client has disconnected; 0 = the call is aborted at once,
+   *   Infinity = until it times out
+   */
   constructor(
     private readonly calls: Calls,
     readonly drainMs: number,
@@ -66,9 +70,15 @@ export class UpstreamWatch implements Signal {
     this.#listeners = this.#listeners.filter((one) => one !== listener)
   }
 
+  /** An upstream is called, which has `ms` until it begins to answer. */
+  begin(ms: number): void {
+    this.#called = true
+    this.#answers = false
+    this.expect(ms)
+  }
+
   /** Starts a time-out of `ms`; the call is aborted unless `relax` is called before. */
   expect(ms: number): void {
-    this.#called = true
     this.deadline = performance.now() + ms
     this.calls.arm(this.deadline)
   }
@@ -76,13 +86,21 @@ export class UpstreamWatch implements Signal {
   /** Ends the time-out: the upstream has answered. */
   relax(): void {
     this.deadline = Infinity
+    this.#answers = true
+    if (this.disconnected) this.#drain()
+  }
+
+  /** Ends the call after a while, as nobody reads its answer. */
+  #drain(): void {
+    if (this.drainMs < Infinity) this.#lastCall ??= setTimeout(() => this.abort(), this.drainMs)
   }
 
   /** The client has disconnected. */
   disconnect(): void {
     this.disconnected = true
     if (this.drainMs === 0 || !this.#called) this.abort()
-    else if (this.drainMs < Infinity) this.#lastCall = setTimeout(() => this.abort(), this.drainMs)
+    // What it has taken in is told with the answer, such as after a minute of thoughts.
+    else if (this.#answers) this.#drain()
   }
 
   /** Closes the connection to the upstream. */

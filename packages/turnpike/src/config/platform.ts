@@ -77,7 +77,7 @@ export const Platform = section({
   signUpBudget: setting(
     'The budget of those who make their account without an invitation; default none, which is no limit.',
     section({
-      usd: v.pipe(decimal(), v.maxValue(1_000_000, 'at most 1000000')),
+      usd: decimal(),
       per: setting('The period in UTC; default all time.', oneOf(['day', 'month'])),
     }),
   ),
