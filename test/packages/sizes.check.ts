@@ -56,22 +56,22 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 30_300, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import anthropic', 30_700, () => bundle('anthropic', 'providers/anthropic')],
   ['providers', 'import google', 32_900, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 31_500, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import azure', 32_000, () => bundle('azure', 'providers/azure')],
+  ['providers', 'import openai', 31_800, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 32_300, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
-  ['providers', 'import bedrock', 39_200, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
-  ['providers', 'import vertex', 44_300, () => bundle('vertex', 'providers/vertex')],
-  ['providers', 'import preset', 32_100, () => bundle('preset', 'providers/presets')],
-  ['providers', 'import createRouter', 16_300, () => bundle('createRouter', 'providers')],
+  ['providers', 'import bedrock', 39_500, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import vertex', 44_600, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import preset', 32_400, () => bundle('preset', 'providers/presets')],
+  ['providers', 'import createRouter', 16_900, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
-  ['gateway', 'import createGateway', 75_900, () => bundle('createGateway', 'gateway', ['node:*'])],
+  ['gateway', 'import createGateway', 76_900, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
-    112_500,
+    113_100,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   // Without oauth4webapi, 8.4 kB, which is a peer.
@@ -87,14 +87,14 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['agent', 'tarball', 34_500, () => tarball('agent')],
   ['client', 'tarball', 44_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
-  ['core', 'tarball', 235_500, () => tarball('core')],
+  ['core', 'tarball', 238_000, () => tarball('core')],
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 233_500, () => tarball('gateway')],
+  ['gateway', 'tarball', 236_500, () => tarball('gateway')],
   ['http', 'tarball', 111_500, () => tarball('http')],
   ['platform', 'tarball', 406_500, () => tarball('platform')],
-  ['providers', 'tarball', 524_000, () => tarball('providers')],
+  ['providers', 'tarball', 528_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
-  ['turnpike', 'tarball', 467_000, () => tarball('turnpike')],
+  ['turnpike', 'tarball', 469_000, () => tarball('turnpike')],
 ]
 
 const rows: object[] = []
