@@ -351,8 +351,8 @@ export const mutations = [
   {
     name: 'credits-overspent',
     file: 'packages/core/src/ledger/holds.ts',
-    line: 'return spent + held < limit.tokens',
-    broken: 'return spent + held <= limit.tokens',
+    line: 'if (isOfTokens) return rest > 0 &&',
+    broken: 'if (isOfTokens) return rest >= 0 &&',
     test: 'packages/core/src/ledger/token-limits.test.ts',
     red: 'admits nothing where there are none',
   },
