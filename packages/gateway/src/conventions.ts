@@ -48,7 +48,7 @@ export const RETRIES_PER_S = 1_000
 export const DRAIN_MS = 30_000
 
 /** Milliseconds for which an upstream's stream may continue after its first event and after its client has disconnected, where it is drained. */
-export const ABANDONED_MS = 60_000
+export const ABANDONED_MS = 600_000
 
 /** Output tokens that are assumed where the request sets no maximum. */
 export const EXPECTED_OUTPUT_TOKENS = 1_024

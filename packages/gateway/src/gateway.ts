@@ -84,7 +84,7 @@ export interface GatewayOptions
    * most that it may cost. Default `drain` where the caller has a budget or needs credits, else `cancel`.
    */
   onClientAbort?: 'cancel' | 'drain'
-  /** Milliseconds for which a stream may go on after its client has disconnected; a whole answer has its own time-out. Default 60,000. */
+  /** Milliseconds for which a stream may go on after its first event and after its client has disconnected; a whole answer has its own time-out. Default 600,000. */
   abandonedMs?: number
   /**
    * Whether each request places a hold of its estimated cost in the ledger before the upstream call, so that a crash does not lose it

@@ -186,7 +186,7 @@ export const PROJECT_DESCRIPTION_LENGTH = 64 * 1024
 /** The last messages of a conversation that a reply is made from. */
 export const REPLY_MESSAGES = 100
 
-/** Characters of those that other members have sent at most: who asks for the reply pays for them. */
+/** Characters of those that other members have sent or asked for at most, with their files: who asks for the reply pays for them. */
 export const REPLY_OTHERS_LENGTH = 100_000
 
 /**

@@ -288,7 +288,7 @@ export const Message = v.object({
   role: MessageRole,
   text: v.string(),
   timestamp: time,
-  /** Who sent it, of a member of a shared project; absent = its owner. */
+  /** Who sent it, or asked for it, of a member of a shared project; absent = its owner. */
   user_id: v.optional(id),
   /** Of a message of the user. */
   attachments: v.optional(v.array(Attachment)),

@@ -1,5 +1,8 @@
+import { fixedPrices, priceTable } from '@turnpike/core'
+import { createRouter, openai } from '@turnpike/providers'
+import { fakeOpenAI } from '@turnpike/providers/testing'
 import { describe, expect, it } from 'vitest'
-import { chunk, completion, streamed, testGateway, withKey } from '../../../../test/support/gateway.js'
+import { answer, chunk, completion, streamed, testGateway, withKey } from '../../../../test/support/gateway.js'
 
 describe('a client that disconnects', () => {
   const later = () => {
@@ -163,6 +166,29 @@ describe('a client that disconnects', () => {
     client.abort()
     await new Promise((resolve) => setTimeout(resolve, 700))
     expect([signals[0]!.aborted, await records()]).toEqual([false, []])
+    open()
+    await asked
+    await expect.poll(records).toMatchObject([{ outcome: 'client_abort', accuracy: 'reported', tokens: 12 }])
+  })
+
+  it('threat 208: so is the next provider, where the first one failed', async () => {
+    const { gate, open } = later()
+    const client = new AbortController()
+    const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
+    const first = fakeOpenAI({ override: () => (client.abort(), answer({}, 503)) })
+    const second = fakeOpenAI({
+      override: () => streamed(gate, chunk('Hello', 'stop'), chunk('', null, { choices: [], usage }), '[DONE]'),
+    })
+    const router = createRouter({
+      providers: [first, second].map(({ transport }, i) => openai({ id: `p${i}`, apiKey: 'sk', transport })),
+      groups: { any: ['p0/gpt-4o', 'p1/gpt-4o'] },
+      prices: fixedPrices(priceTable({ 'p0/gpt-4o': { input: 1, output: 1 }, 'p1/gpt-4o': { input: 1, output: 1 } })),
+    })
+    const { chat, init, records } = await withKey({ budget: { usd: 1 } }, { abandonedMs: 200, router })
+    const asked = chat({ model: 'any', stream: true }, { ...init, signal: client.signal })
+    await expect.poll(() => second.requests.length).toBe(1)
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    expect(await records()).toEqual([])
     open()
     await asked
     await expect.poll(records).toMatchObject([{ outcome: 'client_abort', accuracy: 'reported', tokens: 12 }])

@@ -83,7 +83,7 @@ function attempt<T>(
     // No time-out runs between two attempts.
     return run(target, { signal: own?.signal ?? watch, memory: call.memory, onNotes, onRepeat }).then(
       (value) => {
-        watch.relax()
+        watch.answered()
         own?.answered()
         if (upstream.callsMs !== '') call.log({ calls_ms: `${upstream.callsMs}, ${begun}` })
         return value

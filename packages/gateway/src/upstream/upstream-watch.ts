@@ -74,6 +74,8 @@ export class UpstreamWatch implements Signal {
   begin(ms: number): void {
     this.#called = true
     this.#answers = false
+    clearTimeout(this.#lastCall)
+    this.#lastCall = undefined
     this.expect(ms)
   }
 
@@ -83,11 +85,16 @@ export class UpstreamWatch implements Signal {
     this.calls.arm(this.deadline)
   }
 
-  /** Ends the time-out: the upstream has answered. */
-  relax(): void {
-    this.deadline = Infinity
+  /** The upstream has begun to answer, which ends the time-out. */
+  answered(): void {
+    this.relax()
     this.#answers = true
     if (this.disconnected) this.#drain()
+  }
+
+  /** Ends the time-out. */
+  relax(): void {
+    this.deadline = Infinity
   }
 
   /** Ends the call after a while, as nobody reads its answer. */

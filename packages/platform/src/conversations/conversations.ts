@@ -82,8 +82,7 @@ export function conversationOperations(
     const last = items.findLastIndex(({ id, role }) => (message ? id === message.id : role === 'user'))
     if (last === -1) throw message ? notFound('conversation') : invalid('There is no message of the user to reply to')
     const { user, project } = request
-    const isOfOther = ({ role, user_id: sender = project.user_id }: StoredMessage): boolean =>
-      role === 'user' && sender !== user.id
+    const isOfOther = ({ user_id: sender = project.user_id }: StoredMessage): boolean => sender !== user.id
     const asked = items.slice(0, last + 1).filter(({ text }) => text !== '')
     const messages = await attached.sent(withoutMoreOfOthers(asked, isOfOther, REPLY_OTHERS_LENGTH), memory)
     const models = agents.flatMap(({ model }) => model ?? []).slice(0, 1)

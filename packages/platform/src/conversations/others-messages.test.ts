@@ -2,6 +2,7 @@ import { createUser, memoryKV } from '@turnpike/core'
 import { expect, it } from 'vitest'
 import type { ReplyRequest } from './responder.js'
 import { createPlatform } from '../platform.js'
+import { withoutMoreOfOthers } from './others-messages.js'
 
 it('threat 204: a reply is made from 100,000 characters of what others have sent, and all of one’s own', async () => {
   const kv = await memoryKV()
@@ -37,4 +38,18 @@ it('threat 204: a reply is made from 100,000 characters of what others have sent
   }
   expect(await askedBy(ada)).toBe('[bcdW')
   expect(await askedBy(eve)).toBe('abcdWW')
+})
+
+it('threat 204: files of others count as what models read of them, and so do replies to them', () => {
+  const file = (mime_type: string, size_bytes: number) => ({ id: 'f', display_name: 'f', mime_type, size_bytes })
+  const of = (text: string, ...attachments: ReturnType<typeof file>[]) => ({ text, attachments })
+  const left = (...messages: ReturnType<typeof of>[]) =>
+    withoutMoreOfOthers(messages, ({ text }) => text !== 'own', 10_000).map(({ text, attachments }) =>
+      text.startsWith('[A message') ? attachments : text,
+    )
+  const [picture, pdf, csv] = [file('image/png', 5e6), file('application/pdf', 30_000), file('text/csv', 9_999)]
+  expect(left(of('a', csv))).toEqual(['a'])
+  expect(left(of('own', csv, csv), of('ab', csv), of('own', pdf))).toEqual(['own', undefined, 'own'])
+  expect(left(of('a', picture), of('b', picture))).toEqual([undefined, 'b'])
+  expect(left(of('a', pdf), of('b', pdf), of('c'))).toEqual([undefined, 'b', 'c'])
 })

@@ -1,10 +1,29 @@
+import type { Attachment } from '../schemas.js'
+
+/** Bytes of a PDF that count as a character, and the characters that a picture counts as: about what models read of them. */
+const PDF_BYTES = 6
+const PICTURE_LENGTH = 6_000
+
+/** The length of a message with its files, in characters. */
+function lengthOf({ text, attachments = [] }: Said): number {
+  let length = text.length
+  for (const { mime_type: type, size_bytes: bytes } of attachments)
+    length += type.startsWith('image/') ? PICTURE_LENGTH : type === 'application/pdf' ? bytes / PDF_BYTES : bytes
+  return length
+}
+
+interface Said {
+  text: string
+  attachments?: Attachment[] | undefined
+}
+
 const LEFT_OUT = '[A message of another member is left out, since too much is said by others]'
 
 /**
- * The messages that a reply is made from, with `most` characters at most of those that others have sent, the last ones: in place of earlier ones stands
- * a sentence that says so. Who asks for a reply pays for all that the model reads.
+ * The messages that a reply is made from, with `most` characters at most of those that others have sent or asked for, files included, the last ones: in
+ * place of earlier ones stands a sentence that says so. Who asks for a reply pays for all that the model reads.
  */
-export function withoutMoreOfOthers<M extends { text: string; attachments?: unknown }>(
+export function withoutMoreOfOthers<M extends Said>(
   messages: readonly M[],
   isOfOther: (message: M) => boolean,
   most: number,
@@ -14,7 +33,7 @@ export function withoutMoreOfOthers<M extends { text: string; attachments?: unkn
     .toReversed()
     .map((message) => {
       if (!isOfOther(message)) return message
-      room -= message.text.length
+      room -= lengthOf(message)
       return room >= 0 ? message : { ...message, text: LEFT_OUT, attachments: undefined }
     })
     .toReversed()

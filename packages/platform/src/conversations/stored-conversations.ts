@@ -184,7 +184,7 @@ export async function addMessages(
     const { user_id: owner } = project.value
     if (owner !== userId && given.some(({ role, state }) => role !== 'user' && state === undefined))
       throw forbidden('Only the owner of a project adds messages of the system or the assistant')
-    const messages = given.map((one) => (owner !== userId && one.role === 'user' ? { ...one, user_id: userId } : one))
+    const messages = given.map((one) => (owner !== userId ? { ...one, user_id: userId } : one))
     const by = { user_id: userId, ...(owner !== userId && { owner_id: owner }) }
     const running = { ...by, conversation: value, until } satisfies RunningReply
     const hasFirstFile = !value.has_files && messages.some(({ attachments }) => attachments !== undefined)

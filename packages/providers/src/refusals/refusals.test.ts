@@ -142,10 +142,11 @@ describe('threat 203: what is refused beside other parameters', () => {
   it('stays in requests without these', async () => {
     const { ask, learnt } = setUp()
     expect(await ask({ tools, response_format })).toMatchObject({ calls: 2, notes: ['emulated=response_format'] })
-    expect(await ask({ tools, response_format, top_p: 1 })).toMatchObject({
-      calls: 1,
-      notes: ['emulated=response_format'],
-    })
+    for (const calls of [2, 1])
+      expect(await ask({ tools, response_format, top_p: 1 })).toMatchObject({
+        calls,
+        notes: ['emulated=response_format'],
+      })
     expect(await ask({ response_format, top_p: 1 })).toMatchObject({ calls: 1, notes: [], sent: { response_format } })
     expect(await ask({ temperature: 1, reasoning_effort: 'high' })).toMatchObject({ notes: ['dropped=temperature'] })
     for (const fields of [{ temperature: 0 }, { temperature: 0, reasoning_effort: 'none', tools }])
@@ -158,10 +159,38 @@ describe('threat 203: what is refused beside other parameters', () => {
     const fields = { temperature: 1, reasoning_effort: 'high' }
     expect(await ask({ ...fields, top_p: 1, seed: 1 })).toMatchObject({ calls: 2 })
     expect(await ask(fields)).toMatchObject({ calls: 2 })
-    for (const more of [{}, { top_p: 1 }, { stop: 'x' }])
+    for (const more of [{}, { top_p: 1 }, { user: 'ada' }, { user: 'bob', prompt_cache_key: 'x' }])
       expect(await ask({ ...fields, ...more })).toMatchObject({ calls: 1 })
+    // What nobody has sent beside it is tried once.
+    for (const calls of [2, 1]) expect(await ask({ ...fields, stop: 'x' })).toMatchObject({ calls })
     expect(learnt()).toHaveLength(1)
   })
+})
+
+it('threat 203: what is refused without another parameter stays in requests with it', async () => {
+  const { ask } = upstream('openai', (body) =>
+    body['temperature'] !== undefined && body['reasoning_effort'] !== 'none'
+      ? refusedBy.openai('temperature')
+      : undefined,
+  )
+  for (const calls of [2, 1])
+    expect(await ask({ temperature: 1 })).toMatchObject({ calls, notes: ['dropped=temperature'] })
+  for (const stream of [false, true])
+    expect(await ask({ temperature: 1, reasoning_effort: 'none', stream })).toMatchObject({ calls: 1, notes: [] })
+  expect(await ask({ temperature: 1 })).toMatchObject({ calls: 1 })
+})
+
+it('threat 203: several parameters that a model refuses are left out together, whatever is new besides', async () => {
+  const { ask, learnt } = upstream('openai', (body) => {
+    const field = ['seed', 'temperature', 'top_p'].find((name) => name in body)
+    return field ? refusedBy.openai(field) : undefined
+  })
+  const refused = { temperature: 1, top_p: 1, seed: 1 }
+  for (const [field, value] of Object.entries(refused))
+    expect(await ask({ [field]: value })).toMatchObject({ calls: 2 })
+  expect(learnt()).toHaveLength(3)
+  expect(await ask(refused)).toMatchObject({ calls: 1 })
+  for (const calls of [2, 2, 2, 1]) expect(await ask({ ...refused, stop: 'x' })).toMatchObject({ calls })
 })
 
 describe('what is learnt', () => {

@@ -1,6 +1,7 @@
 import type { Learnt } from '@turnpike/core'
 import type { UpstreamRequest } from '../adapter.js'
 import type { Loss } from './refused-parameters.js'
+import { documented } from './parameter-names.js'
 import { lossesBy, otherLimit, UNKNOWN_SCHEMAS } from './refused-parameters.js'
 
 /** For how long a refusal is remembered: a day. Then the upstream is asked again. */
@@ -31,25 +32,39 @@ export interface Repeatable extends Written {
 
 const nothing: readonly Loss[] = []
 
-/** What is learnt of a model: what is left out of requests that have all that the refused one had besides, and until when. */
+/** What is learnt of a model: what is left out of requests that are like those that were refused, and until when. */
 interface Known {
   loss: Loss
-  beside: readonly string[]
+  /** What a request has at least, and at most, besides the loss: one that was refused had no more than that, and one no less. */
+  least: readonly string[]
+  most: readonly string[]
   until: number
 }
 
-/** Fields that every request may have. */
-const COMMON = new Set(['model', 'messages', 'input', 'stream', 'n'])
-/** Longest value that tells requests apart. */
-const VALUE_LENGTH = 40
+/** Fields that say nothing of what a model takes. */
+const COMMON = new Set(
+  'model messages input n user metadata safety_identifier prompt_cache_key prompt_cache_retention'.split(' '),
+)
 
-/** What a request has, by which others are like it: its fields, with values that are short texts or switches. */
+/** What a request has, by which others are like it: its fields, with their values where these are switches, or a few texts. */
 const traitsOf = (request: object): string[] =>
   Object.entries(request).flatMap(([name, value]: [string, unknown]) => {
-    if (value == null || COMMON.has(name)) return []
-    const isShort = typeof value === 'boolean' || (typeof value === 'string' && value.length <= VALUE_LENGTH)
-    return isShort ? `${name}=${value}` : name
+    if (value == null || value === false || COMMON.has(name)) return []
+    return value === true || (typeof value === 'string' && documented[name]?.includes(value))
+      ? `${name}=${value}`
+      : name
   })
+
+/** Whether a trait of a request is the loss itself. Schemas are in two fields. */
+function isOfLoss(loss: Loss, trait: string): boolean {
+  const [field, own] = [fieldOf(trait), fieldOf(loss)]
+  return field === own || (own === 'schemas' && (field === 'response_format' || field === 'tools'))
+}
+
+/** Whether a request is like those that were refused, but for what else is `known` to be refused. */
+const isLike = ({ least, most }: Known, traits: readonly string[], known: readonly Known[]): boolean =>
+  least.every((one) => traits.includes(one)) &&
+  traits.every((one) => most.includes(one) || known.some(({ loss }) => isOfLoss(loss, one)))
 
 const fieldOf = (text: string): string => text.split('=', 1)[0]!
 
@@ -86,8 +101,8 @@ export class Refusals {
   of(request: { model: string }): readonly Loss[] {
     const known = this.#of(request.model)
     if (known.length === 0) return nothing
-    const traits = new Set(traitsOf(request))
-    return [...new Set(known.flatMap(({ loss, beside }) => (beside.every((one) => traits.has(one)) ? loss : [])))]
+    const traits = traitsOf(request)
+    return [...new Set(known.flatMap((one) => (isLike(one, traits, known) ? one.loss : [])))]
   }
 
   /**
@@ -106,7 +121,10 @@ export class Refusals {
       again: (answer) => {
         const found = lossesBy(answer, request)?.filter((loss) => !known.includes(loss))
         if (!found?.length) return undefined
-        const next = written(make([...known.filter((loss) => !found.includes(otherLimit[loss] ?? '')), ...found]))
+        // All that is known, whatever it was refused beside: a request is repeated once.
+        const all = this.#of(request.model).map(({ loss }) => loss)
+        const left = new Set([...all.filter((loss) => !found.includes(otherLimit[loss] ?? '')), ...found])
+        const next = written(make([...left]))
         // The same once more would only be refused once more.
         if (next.body === body) return undefined
         return { request: next, learn: () => this.#learn(request, found, known) }
@@ -119,19 +137,20 @@ export class Refusals {
     const { model } = request
     if (model.length > MODEL_LENGTH) return
     const left = new Set(known.map(fieldOf))
-    const sent = traitsOf(request).filter((trait) => !left.has(fieldOf(trait)))
+    const traits = traitsOf(request)
+    const sent = traits.filter((trait) => !left.has(fieldOf(trait)))
     let learnt = this.#of(model)
     for (const loss of found) {
       if (loss === UNKNOWN_SCHEMAS) continue
-      const own = fieldOf(loss)
-      // Schemas are in these.
-      const isOwn = (trait: string): boolean =>
-        own === fieldOf(trait) || (own === 'schemas' && /^(response_format|tools)$/.test(fieldOf(trait)))
-      const beside = sent.filter((trait) => !isOwn(trait))
-      // What is refused with less besides is also refused with more.
-      const isOlder = (one: Known): boolean =>
-        one.loss === otherLimit[loss] || (one.loss === loss && beside.every((trait) => one.beside.includes(trait)))
-      learnt = [...learnt.filter((one) => !isOlder(one)), { loss, beside, until: this.#now() + REMEMBERED_MS }]
+      const beside = sent.filter((trait) => !isOfLoss(loss, trait))
+      const has = (traits: readonly string[], others: readonly string[]): boolean =>
+        others.every((one) => traits.includes(one))
+      // Of one reason: what is refused with less is refused with more, as far as it was tried.
+      const same = learnt.filter((one) => one.loss === loss && (has(beside, one.least) || has(one.least, beside)))
+      const least = same.reduce<readonly string[]>((all, one) => (has(all, one.least) ? one.least : all), beside)
+      const most = [...new Set([...traits, ...same.flatMap((one) => one.most)])]
+      learnt = learnt.filter((one) => !same.includes(one) && one.loss !== otherLimit[loss])
+      learnt.push({ loss, least, most, until: this.#now() + REMEMBERED_MS })
     }
     this.#learnt.delete(model)
     if (learnt.length > 0) this.#learnt.set(model, learnt.slice(-PER_MODEL))
