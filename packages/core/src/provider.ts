@@ -196,6 +196,8 @@ export interface Provider {
      * @throws ApiError 400 for what the upstream does not support
      */
     maxOutput?(request: ChatCompletionRequest): number | undefined
+    /** Whether documents in requests to a model are billed besides tokens, as where the upstream reads them for it. Absent = never. */
+    billsFiles?(model: string): boolean
     /** @throws UpstreamError */
     complete(request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion>
     /**

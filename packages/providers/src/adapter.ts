@@ -97,4 +97,6 @@ export interface ChatAdapter {
   /** Creates the decoder of one stream. */
   stream(request: ChatCompletionRequest): ChatDecoder
   errors(answer: ErrorAnswer): ErrorMeaning
+  /** Whether documents in requests to a model are billed besides tokens; absent = never. */
+  billsFiles?(model: string): boolean
 }

@@ -214,6 +214,7 @@ export function createProvider(options: ProviderOptions): ChatProvider {
       ...(chat.oneChoice && { prepare }),
       preview: (request) => translated(withoutNulls(request)).notes,
       maxOutput: (request) => translated(withoutNulls(request)).maxOutput,
+      ...(chat.billsFiles && { billsFiles: chat.billsFiles }),
       complete,
       stream,
     },

@@ -124,6 +124,29 @@ describe('the most that a chat may be billed', () => {
   })
 })
 
+it('threat 205: documents that OpenRouter reads for a model have no price, those that the model reads have that of its tokens', async () => {
+  const models = [
+    'meta-llama/llama-3.3-70b-instruct',
+    'anthropic/claude-sonnet-4.5',
+    'google/gemini-2.5-flash',
+    'openai/gpt-5',
+  ]
+  const at = createRouter({
+    providers: [
+      openai({ ...options, id: 'openrouter', baseURL: 'https://openrouter.ai/api/v1', models }),
+      openai({ ...options, id: 'other', baseURL: 'https://other.example/v1', models }),
+    ],
+  })
+  const file = { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' } }
+  const told: unknown[] = []
+  for (const model of [...models.map((model) => `openrouter/${model}`), `other/${models[0]}`])
+    for (const content of [[file], 'Hi']) {
+      const need = needOf({ model, messages: [{ role: 'user', content }] } as unknown as ChatCompletionRequest)
+      told.push(need.unpriced?.((await at.candidates(need)).targets[0] as Target))
+    }
+  expect(told).toEqual(['reading documents for this model', ...Array(9).fill(undefined)])
+})
+
 it.each(['image', 'IMAGE', 'ımage', 'audio', 'Audıo'])(
   'pictures and sound that are asked for as %s have a price, or are refused',
   async (word) => {

@@ -69,6 +69,8 @@ function unpriced(request: ChatRequest, prompt: Prompt, target: Target): string 
     return 'this service tier'
   // It is billed by the call, which no class of units counts.
   if (searches.test(model) || sends(request, target, 'web_search_options')) return 'searching the web'
+  if (prompt.others.some(({ isAudio }) => !isAudio) && target.provider.chat?.billsFiles?.(model))
+    return 'reading documents for this model'
   // They cost a multiple of text, which they would be charged as.
   const special: [UnitClass, boolean][] = [
     ['input_audio', prompt.others.some(({ isAudio }) => isAudio)],

@@ -33,5 +33,6 @@ export const openaiChat = (provider: string, options: ChatOptions = {}): ChatAda
     usage: reportOf,
     stream: (request) => streamDecoder(provider, request.model, options.thinkTags),
     errors,
+    billsFiles: (model) => rulesOf(model).billsFiles === true,
   }
 }

@@ -34,6 +34,8 @@ interface Rules {
   shortIds?: true
   /** What becomes of an answer that comes last, which is refused: a turn that asks to go on follows it, or it is marked as one to be continued. */
   prefill?: 'asked' | 'marked'
+  /** Documents are billed by their pages, besides tokens. */
+  billsFiles?: true
 }
 
 const olderLimit = { max_completion_tokens: 'max_tokens' }
@@ -45,6 +47,12 @@ const table: Rules[] = [
   {
     of: /claude-([a-z]+-)?(4[-.]([6-9]|\d\d)|[5-9]|\d\d)(?!\d)|claude-(fable|mythos)|gemini-(3\.5-flash-lite|3\.([6-9]|\d\d)|[4-9])/,
     prefill: 'asked',
+  },
+  // OpenRouter's documentation, "PDF inputs": models that read no PDF get it as text, which `mistral-ocr` makes of it by default.
+  {
+    at: /(^|\.)openrouter\.ai$/,
+    of: /^(?!anthropic\/claude-|google\/gemini-|openai\/gpt-(?:4o|4\.1|[5-9]))/,
+    billsFiles: true,
   },
   // Mistral: its API reference, and "Extra inputs are not permitted" for all that it lacks. It reports usage in every stream.
   // "Expected last role User or Tool (or Assistant with prefix True)".
