@@ -47,8 +47,10 @@ export type UsageRecord = {
   rates: Rates
   /** The version of the price table that the rates are from. */
   catalogue: string
-  /** In nano-US-dollars; null if the price is unknown. */
+  /** In nano-US-dollars: that of the units at their rates, or what the provider has told, if that is more; null if the price is unknown. */
   cost_nano_usd: number | null
+  /** What the provider has told that it cost, in nano-US-dollars, where that is more than the units cost (OpenRouter's `usage.cost`). */
+  told_cost_nano_usd?: number
   outcome: Outcome
   /** Milliseconds from the parsing of the request to the end of its response. */
   latency_ms: number

@@ -48,6 +48,7 @@ describe('a budget', () => {
       const { ask, gateway, id, records } = await limited(1, { upstream })
       await (await ask({ max_tokens: 2, stream })).text()
       expect((await records())[0]).toMatchObject({ cost_nano_usd: nano, accuracy: 'reported' })
+      expect((await records())[0]!.told_cost_nano_usd).toBe(nano > COST ? nano : undefined)
       expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: nano })
       expect((await ask({ max_tokens: 2, stream })).status).toBe(nano > 1e9 ? 403 : 200)
     }

@@ -81,6 +81,7 @@ export function recordOf(
   const { provider, model, price, catalogue } = target
   const rates = ratesOf(target, units, tier, calls)
   const charged = price ? cost(units, rates) : null
+  const told = charged === null ? 0 : toldCost(usage)
   const { request_id, user_id, key_id, session_id, conversation_id, task_id, project_id, in_session, task } = head
   const { considered, in_conversation, in_task, in_project } = head
   const { prompt_tokens, completion_tokens } = usage
@@ -104,7 +105,7 @@ export function recordOf(
     units,
     rates,
     catalogue,
-    cost_nano_usd: charged === null ? null : Math.max(charged, toldCost(usage)),
+    cost_nano_usd: charged === null ? null : Math.max(charged, told),
     outcome,
     latency_ms,
     first_token_ms,
@@ -113,6 +114,7 @@ export function recordOf(
   // Spreads within the literal would cost more than the rest of it (docs/decisions/008).
   if (considered) record.considered = considered
   if (tier !== undefined) record.service_tier = tier
+  if (charged !== null && told > charged) record.told_cost_nano_usd = told
   if (head.end_user) record.end_user = head.end_user
   if (in_conversation) record.in_conversation = true
   if (in_task) record.in_task = true
