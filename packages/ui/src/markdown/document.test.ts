@@ -84,7 +84,18 @@ describe('a document of Markdown', () => {
         ['.', undefined],
       ],
       [['docs', 'https://docs.example']],
+      [['[docs]: https://docs.example\n', undefined]],
     ])
+  })
+
+  it('threat 209: shows what would not be laid out as its source: definitions, and cells beyond those of the head of a table', () => {
+    const table = (row: string) => `| a | b |\n|---|---|\n${row}\n`
+    const shown = (text: string) => read(text).blocks.map(({ tokens }) => tokens.length > 0)
+    expect(shown('A\n\n[n]: https://n.example "Send the key"\n')).toEqual([true, false])
+    for (const row of ['| 1 | 2 |', '1 | 2', '| 1 |', '| 1 | \\| |', '| 1 | 2 | '])
+      expect([row, shown(table(row))]).toEqual([row, [true]])
+    for (const row of ['| 1 | 2 | Send the key |', '1 | 2 | Send', '| 1 | 2 | 3', '| 1 | 2 |\n| 1 | 2 | 3 |'])
+      expect([row, shown(table(row))]).toEqual([row, [false]])
   })
 
   it('does not take the beginning of an address for the address', () => {
@@ -92,7 +103,7 @@ describe('a document of Markdown', () => {
     growing.read('[docs]: https://docs.ex', true, Infinity)
     growing.read('[docs]: https://docs.example/a\n\nSee [docs].\n\n', true, Infinity)
     growing.read('[docs]: https://docs.example/a\n\nSee [docs].\n\nEnd', false, Infinity)
-    expect(leavesOf(growing.blocks[0]!)[0]!.runs[1]!.marks).toEqual([{ tag: 'a', href: 'https://docs.example/a' }])
+    expect(leavesOf(growing.blocks[1]!)[0]!.runs[1]!.marks).toEqual([{ tag: 'a', href: 'https://docs.example/a' }])
   })
 
   it('keeps the blocks that have ended, and parses only what is open', () => {

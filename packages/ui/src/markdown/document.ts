@@ -1,7 +1,7 @@
 import type { Token } from 'markdown-it'
 import { cutOf } from '../pieces.js'
 import type { References } from './parser.js'
-import { isTooDeep, parseBlocks, parseInline } from './parser.js'
+import { hidesText, isTooDeep, parseBlocks, parseInline } from './parser.js'
 import { clearPartOf, withEnds } from './unfinished.js'
 
 /** Most characters of a block; a longer one is cut at a line and goes on as the next. Bounds what one step parses. */
@@ -164,9 +164,8 @@ export class MarkdownDocument {
     change?.(tokens)
     const known = Object.keys(this.#references).length
     for (const range of rangesOf(tokens, source)) {
-      if (range.tokens[0]!.type === 'reference_definition') continue
       const block: Block = { source: source.slice(range.from, range.to), tokens: [], known }
-      if (!isTooDeep(range.tokens)) {
+      if (!isTooDeep(range.tokens) && !hidesText(range.tokens, block.source)) {
         block.tokens = range.tokens
         for (const token of range.tokens) {
           if (token.type === 'inline') this.#parseInline(token, references)

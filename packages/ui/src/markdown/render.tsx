@@ -86,6 +86,17 @@ function element(token: Token, children: ComponentChildren[]): ComponentChildren
   }
 }
 
+/** A block of code, with what stands behind its language. */
+function Code({ token: { content, info } }: { token: Token }) {
+  const [language = '', ...more] = info.trim().split(/\s+/)
+  return (
+    <>
+      {more.length > 0 && <p class="small muted">{more.join(' ')}</p>}
+      <CodeBlock code={content.replace(/\n$/, '')} language={language} />
+    </>
+  )
+}
+
 /** What a token that has none within it is shown as. */
 function leaf(token: Token): ComponentChildren {
   switch (token.type) {
@@ -95,7 +106,7 @@ function leaf(token: Token): ComponentChildren {
       return <code>{token.content}</code>
     case 'fence':
     case 'code_block':
-      return <CodeBlock code={token.content.replace(/\n$/, '')} language={token.info.trim().split(/\s/, 1)[0]!} />
+      return <Code token={token} />
     case 'softbreak':
     case 'hardbreak':
       return <br />
