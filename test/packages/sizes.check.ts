@@ -57,7 +57,7 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
   ['providers', 'import anthropic', 30_700, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 32_900, () => bundle('google', 'providers/google')],
+  ['providers', 'import google', 33_200, () => bundle('google', 'providers/google')],
   ['providers', 'import openai', 31_800, () => bundle('openai', 'providers/openai')],
   ['providers', 'import azure', 32_300, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
@@ -91,8 +91,8 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 236_500, () => tarball('gateway')],
   ['http', 'tarball', 111_500, () => tarball('http')],
-  ['platform', 'tarball', 406_500, () => tarball('platform')],
-  ['providers', 'tarball', 528_000, () => tarball('providers')],
+  ['platform', 'tarball', 408_000, () => tarball('platform')],
+  ['providers', 'tarball', 530_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
   ['turnpike', 'tarball', 469_000, () => tarball('turnpike')],
 ]

@@ -106,6 +106,19 @@ describe('threat 200: a provider whose requests fail', () => {
     expect(resting()).toBe('')
   })
 
+  it('is tried by the same caller again after a trial that said nothing, once others could have', () => {
+    const { clock, health, calls, resting } = setup()
+    calls('aab', failed())
+    clock.now += 10_000
+    const asked = of('a')
+    health.begin(asked)
+    clock.now += 50
+    health.report(asked, failed({ caller: true, status: 400 }))
+    expect(resting()).toBe('a')
+    clock.now += 50
+    expect(resting()).toBe('')
+  })
+
   it('is tried by somebody else after a trial that failed', () => {
     const { clock, calls, resting } = setup()
     calls('aab', failed())

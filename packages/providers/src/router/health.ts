@@ -75,8 +75,11 @@ interface State {
   proven: Map<string, number>
   /** When one request may try it; undefined while it is healthy. */
   nextTry: number | undefined
-  /** The last trial request since nextTry, and until when others wait while it runs: a stream may take as long as its reader wants. */
-  trial: { target: Target; until: number; isRunning: boolean } | undefined
+  /**
+   * The last trial request since nextTry, and until when others wait while it runs, as a stream may take as long as its reader wants; and whoever
+   * sent it, who leaves the next trial to others.
+   */
+  trial: { target: Target; begun: number; until: number; ownUntil: number; isRunning: boolean } | undefined
 }
 
 /**
@@ -206,7 +209,7 @@ export class Health {
     if (nextTry > now) return false
     if (!trial) return true
     // The next trial is first another one's, so that nobody keeps all others waiting by requests that fail, or that take long.
-    if (isOfSame(trial.target, target, only)) return trial.until + this.#restMs <= now
+    if (isOfSame(trial.target, target, only)) return trial.ownUntil <= now
     return !trial.isRunning || trial.until <= now
   }
 
@@ -215,7 +218,20 @@ export class Health {
     const state = this.#of(target.provider)
     if (this.rest(target)) this.#tried.add(target)
     if (state.nextTry !== undefined && restsFor(target, state.only) && this.available(target))
-      state.trial = { target, until: this.#now() + this.#restMs, isRunning: true }
+      state.trial = this.#trialOf(target)
+  }
+
+  #trialOf(target: Target): NonNullable<State['trial']> {
+    const begun = this.#now()
+    const until = begun + this.#restMs
+    return { target, begun, until, ownUntil: until + this.#restMs, isRunning: true }
+  }
+
+  /** A trial has ended: others had to wait for it as long as its sender waits now, unless it has failed. */
+  #endTrial(trial: NonNullable<State['trial']>): void {
+    const now = this.#now()
+    trial.isRunning = false
+    trial.ownUntil = now + (now - trial.begun)
   }
 
   /** Whether a target rests; undefined where it may be called. */
@@ -233,7 +249,7 @@ export class Health {
     const state = this.#of(provider)
     // Other requests may use the provider at the same time, if it is the only one.
     const isTrial = state.trial?.target === target && state.trial.isRunning
-    if (isTrial) state.trial!.isRunning = false
+    if (isTrial) this.#endTrial(state.trial!)
     // Other errors, such as a disconnected client, say nothing about the provider.
     if (error !== undefined && !UpstreamError.is(error)) return
     if (error === undefined) this.#prove(state, target)
@@ -324,7 +340,7 @@ export class Health {
     if (!isForAll && own.count < this.#most) return
     state.only = isForAll ? [] : own.only
     state.nextTry = this.#now() + this.#restMs
-    if (state.trial) state.trial.until = state.nextTry
+    if (state.trial) state.trial.ownUntil = state.nextTry + this.#restMs
   }
 
   /**
