@@ -159,10 +159,10 @@ describe('threat 203: what is refused beside other parameters', () => {
     const fields = { temperature: 1, reasoning_effort: 'high' }
     expect(await ask({ ...fields, top_p: 1, seed: 1 })).toMatchObject({ calls: 2 })
     expect(await ask(fields)).toMatchObject({ calls: 2 })
-    for (const more of [{}, { top_p: 1 }, { user: 'ada' }, { user: 'bob', prompt_cache_key: 'x' }])
+    for (const more of [{}, { top_p: 1 }, { user: 'ada' }, { user: 'bob', stop: 'x', max_tokens: 5 }])
       expect(await ask({ ...fields, ...more })).toMatchObject({ calls: 1 })
     // What nobody has sent beside it is tried once.
-    for (const calls of [2, 1]) expect(await ask({ ...fields, stop: 'x' })).toMatchObject({ calls })
+    for (const calls of [2, 1]) expect(await ask({ ...fields, tools })).toMatchObject({ calls })
     expect(learnt()).toHaveLength(1)
   })
 })
@@ -190,7 +190,7 @@ it('threat 203: several parameters that a model refuses are left out together, w
     expect(await ask({ [field]: value })).toMatchObject({ calls: 2 })
   expect(learnt()).toHaveLength(3)
   expect(await ask(refused)).toMatchObject({ calls: 1 })
-  for (const calls of [2, 2, 2, 1]) expect(await ask({ ...refused, stop: 'x' })).toMatchObject({ calls })
+  for (const calls of [2, 2, 2, 1]) expect(await ask({ ...refused, top_k: 3, stop: 'x' })).toMatchObject({ calls })
 })
 
 describe('what is learnt', () => {

@@ -43,7 +43,10 @@ interface Known {
 
 /** Fields that say nothing of what a model takes. */
 const COMMON = new Set(
-  'model messages input n user metadata safety_identifier prompt_cache_key prompt_cache_retention'.split(' '),
+  (
+    'model messages input n user metadata safety_identifier prompt_cache_key prompt_cache_retention ' +
+    'max_tokens max_completion_tokens stop stream_options'
+  ).split(' '),
 )
 
 /** What a request has, by which others are like it: its fields, with their values where these are switches, or a few texts. */
