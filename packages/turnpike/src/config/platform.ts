@@ -77,7 +77,7 @@ export const Platform = section({
   signUpBudget: setting(
     'The budget of those who make their account without an invitation; default none, which is no limit.',
     section({
-      usd: setting('US dollars, in all or in each period.', decimal()),
+      usd: v.pipe(decimal(), v.description('US dollars, in all or in each period.')),
       per: setting('The period in UTC; default all time.', oneOf(['day', 'month'])),
     }),
   ),
