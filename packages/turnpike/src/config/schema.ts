@@ -121,7 +121,7 @@ const Gateway = section({
   ),
   heartbeatMs: setting('Milliseconds of silence after which a stream has a comment; default 15,000.', milliseconds()),
   abandonedMs: setting(
-    'Milliseconds for which a stream may go on without its client; default 60,000.',
+    'Milliseconds for which a stream may go on without its client, after its first event; default 600,000.',
     integer(0, MAX_MS),
   ),
   onClientAbort: setting('Whether a call ends with its client.', oneOf(['cancel', 'drain'])),
