@@ -112,10 +112,10 @@ function useBy({ estimate, least = estimate, amount, held_tokens }: Hold, isOfTo
 
 /** Adds the amounts of a hold to the counters of its limits, or with `sign` -1 releases them. */
 export function addHeld(sums: Sums, hold: Hold, sign: 1 | -1 = 1): void {
-  const less = new Set(hold.expected?.map(encodeKey))
+  const less = hold.expected && new Set(hold.expected.map(encodeKey))
   const heldIn = (key: string[]): number => {
     const { most, expected } = useBy(hold, key === hold.tokens)
-    return sign * (less.has(encodeKey(key)) ? expected : most)
+    return sign * (less?.has(encodeKey(key)) ? expected : most)
   }
   for (const key of hold.expected ?? []) add(sums.of(key), OVER, sign)
   for (const key of hold.budgets) addNano(sums.of(key), 'held', heldIn(key))
