@@ -70,6 +70,17 @@ describe('threat 200: a provider whose requests fail', () => {
     expect([...'abc'].map((caller) => five.rest(of(caller)) !== undefined)).toEqual([true, true, true])
   })
 
+  it('while another model of it answers, is left alone: the model rests for those who met that', () => {
+    const { health, resting } = setup()
+    health.report({ ...of('c'), model: 'other' })
+    const fail = (callers: string) => [...callers].forEach((caller) => health.report(of(caller), failed()))
+    fail('aaaaaa')
+    expect([resting(), health.rest(of('a'))?.why]).toEqual(['a', 'limited'])
+    fail('b')
+    expect(resting()).toBe('abc')
+    expect(health.rest({ ...of('a'), model: 'other' })).toBeUndefined()
+  })
+
   it('rests for nobody once one is answered', () => {
     const { calls, resting } = setup()
     calls('aaa', failed())

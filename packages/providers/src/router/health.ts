@@ -1,5 +1,6 @@
-import type { Considered, Need, Provider, ProviderHealth, ProviderState, Target, UpstreamFailure } from '@turnpike/core'
+import type { Considered, Provider, ProviderHealth, ProviderState, Target, UpstreamFailure } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
+import { common, Failures, isOfSame, type Only, restsFor } from './callers.js'
 import { BURST_MS, doubtfulMs, ended, isLarge, isOfRequest, isRateLimit, refusesModel } from './failure-causes.js'
 
 export interface HealthOptions {
@@ -38,25 +39,6 @@ function tokensOf({ need }: Asked): number | undefined {
   return size && size.prompt + size.output
 }
 
-/** Those whom a rest is for: all callers of an account, or all whose `caller` begins so; empty = everybody. */
-type Only = readonly string[]
-
-/** What the callers of two requests have in common: nothing where one is not known. */
-const common = (one: Only = [], other: Only = []): Only => {
-  const end = one.findIndex((part, i) => part !== other[i])
-  return end < 0 ? one : one.slice(0, end)
-}
-
-/** Whether a rest is for the caller of a request: what those of `only` have met may be of their own making. */
-const restsFor = ({ need: { caller } = {} }: { need?: Pick<Need, 'caller'> }, only: Only): boolean =>
-  caller === undefined || only.every((part, i) => part === caller[i])
-
-/** Whether, of those for whom something rests, two requests are of the same one. */
-function isOfSame({ need: one }: Target, { need: other }: Pick<Target, 'need'>, { length }: Only): boolean {
-  const part = one?.caller?.[length]
-  return part !== undefined && part === other?.caller?.[length]
-}
-
 /** Until when a request has to wait for a rest; 0 where it has not. */
 function endFor(asked: Asked, rest: ModelRest | undefined): number {
   if (rest === undefined || !restsFor(asked, rest.only)) return 0
@@ -65,8 +47,10 @@ function endFor(asked: Asked, rest: ModelRest | undefined): number {
 }
 
 interface State {
-  /** The failures since its last answer, by account, and for whom each rests; '' = callers that are not known, and the operator. */
-  failed: Map<string, { count: number; only: Only }>
+  /** Its own, of whatever model. */
+  failures: Failures
+  /** Those of its models that say nothing about it, by what they were asked for. */
+  ofModels: Map<string, Failures>
   /** For whom it rests until `nextTry`. */
   only: Only
   last: ProviderHealth['last_failure']
@@ -89,8 +73,16 @@ interface State {
  */
 const PROOF_MS = 3_600_000
 
-/** Of how many models of a provider that is known. */
-const MOST_PROVEN = 1_000
+/** Of how many models of a provider answers and failures are remembered: the latest. */
+const MOST_MODELS = 1_000
+
+/** Sets an entry of a map of models as its latest. */
+function setLatest<T>(map: Map<string, T>, key: string, value: T): T {
+  map.delete(key)
+  map.set(key, value)
+  if (map.size > MOST_MODELS) map.delete(map.keys().next().value!)
+  return value
+}
 
 /** Milliseconds that a model rests at most for a Retry-After, which may be that of one of an upstream's users, and then is tried again. */
 const LONGEST_REST_MS = 300_000
@@ -99,7 +91,7 @@ const LONGEST_REST_MS = 300_000
  * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider rests, until one request
  * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended, time-outs and some statuses while others are
  * answered (callers could provoke all of them), errors of one model while others answer, and rate limits and models that are refused: only the model
- * rests then. What only one caller has met rests for that caller, until another one meets it too.
+ * rests then, after as many where it was neither limited nor refused. What only one caller has met rests for that caller, until another one meets it too.
  */
 export class Health {
   readonly #states: WeakMap<Provider, State>
@@ -125,7 +117,8 @@ export class Health {
       this.#states.set(
         provider,
         (state = {
-          failed: new Map(),
+          failures: new Failures(),
+          ofModels: new Map(),
           only: [],
           last: null,
           answered: -Infinity,
@@ -193,7 +186,8 @@ export class Health {
     if (error && (error.failure.caller || isOfRequest(error))) return
     if (error === undefined || ended(error.failure)) {
       state.answered = this.#now()
-      state.failed.clear()
+      state.failures.clear()
+      state.ofModels.delete(askedOf(target))
       state.nextTry = undefined
       state.trial = undefined
       return
@@ -205,13 +199,16 @@ export class Health {
       const isSmallerGood = isLarge(error)
       const most = isSmallerGood ? BURST_MS : LONGEST_REST_MS
       const ms = Math.min(retryAfter === undefined ? this.#restMs : retryAfter * 1000, most)
-      if (!isRefused) this.#limit(target, model, ms, isSmallerGood ? tokensOf(target) : undefined)
+      if (!isRefused) this.#limit(target, model, ms, isSmallerGood ? { tokens: tokensOf(target) } : {})
       else if (this.#mayRefuse(state, target)) this.#limit(target, askedOf(target), ms)
     }
-    if (isOfModel || this.#now() - state.answered < doubtfulMs(error.failure, this.#restMs)) return
-    if (kind !== 'unavailable' && this.#othersAnswer(state, target)) return
+    if (isOfModel) return
+    const doubtful = doubtfulMs(error.failure, this.#restMs)
+    const isOfProvider = this.#now() - state.answered >= doubtful
+    if (!isOfProvider || (kind !== 'unavailable' && this.#othersAnswer(state, target)))
+      this.#failModel(state, target, doubtful)
     // Whoever calls it while it rests does not prolong that: somebody could do so again and again.
-    if (state.nextTry === undefined || isTrial || !restsFor(target, state.only)) this.#fail(state, kind, target)
+    else if (state.nextTry === undefined || isTrial || !restsFor(target, state.only)) this.#fail(state, kind, target)
   }
 
   /** Whether the provider answers requests for other models: then an error of one, such as an overloaded one, says nothing about the others. */
@@ -229,10 +226,16 @@ export class Health {
       limits?.delete(target.model)
       limits?.delete(asked)
     }
-    // The one that has answered last is the last.
-    proven.delete(asked)
-    proven.set(asked, this.#now())
-    if (proven.size > MOST_PROVEN) proven.delete(proven.keys().next().value!)
+    setLatest(proven, asked, this.#now())
+  }
+
+  /** Notes a failure that says nothing about the provider: its model rests after several, unless it has answered somebody within `doubtful`. */
+  #failModel({ proven, ofModels }: State, target: Target, doubtful: number): void {
+    const asked = askedOf(target)
+    if (this.#now() - (proven.get(asked) ?? -Infinity) < doubtful) return
+    const failures = setLatest(ofModels, asked, ofModels.get(asked) ?? new Failures())
+    const only = failures.add(target.need?.caller, this.#most)
+    if (only) this.#limit(target, asked, this.#restMs, { only })
   }
 
   /**
@@ -245,9 +248,13 @@ export class Health {
     return this.#now() - (proven.get(asked) ?? -Infinity) >= PROOF_MS && this.#now() >= until + BURST_MS
   }
 
-  /** @param tokens see {@link ModelRest} */
-  #limit(target: Target, key: string, ms: number, tokens?: number): void {
-    const { provider, model, need } = target
+  #limit(
+    target: Target,
+    key: string,
+    ms: number,
+    { tokens, only = target.need?.caller ?? [] }: Partial<Pick<ModelRest, 'tokens' | 'only'>> = {},
+  ): void {
+    const { provider, model } = target
     const limits = this.#limited.get(provider) ?? new Map<string, ModelRest>()
     // Whoever calls it while it rests does not prolong that.
     if (endFor(target, limits.get(key)) > this.#now()) return
@@ -256,25 +263,16 @@ export class Health {
     const before = limits.get(key)
     const now = this.#now()
     const isRunning = before !== undefined && before.until > now
-    const only = isRunning ? common(before.only, need?.caller) : (need?.caller ?? [])
-    this.#limited.set(provider, limits.set(key, { model, until: now + ms, tokens, only }))
+    const whom = isRunning ? common(before.only, only) : only
+    this.#limited.set(provider, limits.set(key, { model, until: now + ms, tokens, only: whom }))
   }
 
   /** @param by whose request failed; absent = that of the operator */
   #fail(state: State, kind: UpstreamFailure['kind'], by?: Target): void {
-    const caller = by?.need?.caller ?? []
-    const [account = ''] = caller
-    const before = state.failed.get(account)
-    const own = { count: (before?.count ?? 0) + 1, only: before ? common(before.only, caller) : caller }
-    state.failed.set(account, own)
     state.last = kind
-    // One account makes half of those by which it rests for all, at most.
-    const half = Math.ceil(this.#most / 2)
-    let all = 0
-    for (const [name, { count }] of state.failed) all += name === '' ? count : Math.min(count, half)
-    const isForAll = all >= this.#most && (state.failed.size > 1 || account === '')
-    if (!isForAll && own.count < this.#most) return
-    state.only = isForAll ? [] : own.only
+    const only = state.failures.add(by?.need?.caller, this.#most)
+    if (!only) return
+    state.only = only
     state.nextTry = this.#now() + this.#restMs
     if (state.trial) state.trial.ownUntil = state.nextTry + this.#restMs
   }
@@ -307,13 +305,11 @@ export class Health {
   }
 
   describe(provider: Provider): ProviderHealth {
-    const { failed, last, nextTry } = this.#of(provider)
-    let failures = 0
-    for (const { count } of failed.values()) failures += count
+    const { failures, last, nextTry } = this.#of(provider)
     return {
       id: provider.id,
       status: nextTry === undefined ? 'healthy' : 'unhealthy',
-      failures,
+      failures: failures.count,
       last_failure: last,
       next_try: nextTry === undefined ? null : new Date(nextTry).toISOString(),
     }
