@@ -95,6 +95,8 @@ export interface UpstreamFailure {
   calls?: { reported: number; unreported: number; open: number } | undefined
   /** True if the upstream bills more than `usage`, because it had begun to answer without a report of its usage. */
   unreported?: boolean | undefined
+  /** What the upstream bills for a refusal, in nano-US-dollars. */
+  feeNanoUsd?: number | undefined
   /** True if the provider's own time-out ended the call, after which another one may be called. */
   overdue?: boolean | undefined
   /** Seconds to wait before a retry, as given by the upstream. */

@@ -31,6 +31,8 @@ export interface ErrorMeaning {
   retryAfter: number | undefined
   /** True if the upstream bills the request all the same, and does not say how much. */
   unreported?: boolean
+  /** What it bills for that at least, in nano-US-dollars; absent = nothing that is known. */
+  feeNanoUsd?: number
 }
 
 /** An upstream request in the form of the family. */

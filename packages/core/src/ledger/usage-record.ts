@@ -49,7 +49,7 @@ export type UsageRecord = {
   catalogue: string
   /** In nano-US-dollars: that of the units at their rates, or what the provider has told, if that is more; null if the price is unknown. */
   cost_nano_usd: number | null
-  /** What the provider has told that it cost, in nano-US-dollars, where that is more than the units cost (OpenRouter's `usage.cost`). */
+  /** What the provider has told that it cost, in nano-US-dollars, where that is more than the units cost (OpenRouter's `usage.cost`, xAI's `cost_in_usd_ticks`, Perplexity's `cost.total_cost`), or is known to bill for a refusal. */
   told_cost_nano_usd?: number
   outcome: Outcome
   /** Milliseconds from the parsing of the request to the end of its response. */

@@ -38,7 +38,9 @@ describe('a budget', () => {
     ['less than the price of the table', { cost: 0.000001, cost_details: { upstream_inference_cost: 2 } }, COST],
     ['nothing that is a cost', { cost: -5, cost_details: { upstream_inference_cost: 'x' }, is_byok: true }, COST],
     ['a cost in a form of others', { cost: 5 }, COST],
-  ])('threat 205: is charged what OpenRouter tells that an answer cost: %s', async (_, told, nano) => {
+    ['xAI’s, with searches', { cost_in_usd_ticks: 12_000_000_005 }, 1_200_000_001],
+    ['Perplexity’s, with its fee for a request', { cost: { request_cost: 2, total_cost: 2.5 } }, 2_500_000_000],
+  ])('threat 205: is charged what a provider tells that an answer cost: %s', async (_, told, nano) => {
     const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12, ...told }
     for (const stream of [false, true]) {
       const upstream = () =>
@@ -52,6 +54,13 @@ describe('a budget', () => {
       expect(await gateway.ledger.used({ of: 'key', id, budget: { usd: 1 } })).toEqual({ held: 0, spent: nano })
       expect((await ask({ max_tokens: 2, stream })).status).toBe(nano > 1e9 ? 403 : 200)
     }
+  })
+
+  it('threat 205: is charged the fee of xAI for what it refuses', async () => {
+    const error = 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO'
+    const { ask, records } = await limited(1, { upstream: () => Response.json({ error }, { status: 403 }) })
+    expect((await ask({ max_tokens: 2 })).status).toBe(400)
+    expect(await records()).toMatchObject([{ cost_nano_usd: 50_000_000, told_cost_nano_usd: 50_000_000 }])
   })
 
   it('threat 206: has room for all answers of a request but one, as long as they may be', async () => {

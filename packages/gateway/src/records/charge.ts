@@ -17,7 +17,7 @@ export const reasonOf = ({ watch }: AdmittedRequest, error: unknown): unknown =>
   watch.stop?.error ?? (EndedCalls.is(error) ? error.cause : error)
 
 /** The usage that a failed call reported, if any, or several calls. */
-function spentOf(error: unknown): Pick<UpstreamFailure, 'usage' | 'calls'> {
+function spentOf(error: unknown): Pick<UpstreamFailure, 'usage' | 'calls' | 'feeNanoUsd'> {
   if (EndedCalls.is(error)) return error.spent
   return UpstreamError.is(error) ? error.failure : {}
 }
@@ -122,7 +122,7 @@ function withOthers(upstream: AdmittedRequest, told: Used, others: number, outco
  */
 export async function recordFailure(upstream: AdmittedRequest, error: unknown): Promise<void> {
   const { options, need, target, hold, watch } = upstream
-  const { usage, calls = ONE_CALL } = spentOf(error)
+  const { usage, calls = ONE_CALL, feeNanoUsd: fee } = spentOf(error)
   const spent = reported(usage)
   const tier = servedTier(need.tier?.(target), undefined, spent)
   const outcome = watch.stop?.outcome ?? outcomeOf(error)
@@ -131,7 +131,11 @@ export async function recordFailure(upstream: AdmittedRequest, error: unknown): 
     const others = calls.unreported + (watch.stop ? calls.open : 0)
     await record(upstream, others === 0 ? told : withOthers(upstream, told, others, outcome), outcome)
   } else if (isCharged(upstream, reasonOf(upstream, error)))
-    await record(upstream, estimated(unitsOfFailure(upstream, outcome), tier, need.calls?.(target)), outcome)
+    await record(
+      upstream,
+      { ...estimated(unitsOfFailure(upstream, outcome), tier, need.calls?.(target)), fee },
+      outcome,
+    )
   else {
     upstream.settle?.(upstream.before.tokens)
     // A hold that cannot be dropped now is settled later, like that of a crashed process.

@@ -6,9 +6,10 @@ import { believable, completionClasses, promptClasses } from '@turnpike/core/int
 import type { Call } from '@turnpike/http'
 import { ratesOf } from '../limits/service-tier.js'
 
-/** What OpenRouter tells of a cost in its usage, in US dollars (its documentation, "Usage accounting"). With a key of one's own, `cost` is its fee alone. */
+/** What providers tell of a cost in their usage: see {@link toldCost}. */
 interface Told {
   cost?: unknown
+  cost_in_usd_ticks?: unknown
   cost_details?: unknown
   is_byok?: unknown
 }
@@ -22,6 +23,8 @@ export interface Used {
   tier?: string | undefined
   /** How many calls it is of; absent = one. */
   calls?: number | undefined
+  /** What it is known to cost at least, in nano-US-dollars, besides what its usage tells; absent = nothing. */
+  fee?: number | undefined
 }
 
 /** The value of a tag header if it is a UUID, else ''. */
@@ -65,8 +68,16 @@ export type RecordEnd = Pick<UsageRecord, 'attempts' | 'outcome' | 'latency_ms' 
 /** An amount in nano-dollars; 0 for what is none. */
 const nanoOf = (usd: unknown): number => (typeof usd === 'number' && usd > 0 ? Math.round(usd * 1e9) : 0)
 
-/** What OpenRouter tells that an answer cost, in nano-dollars: besides tokens, it bills pages of PDF that it reads, and searches. 0 for others. */
-function toldCost({ cost: told, cost_details: details, is_byok }: Told): number {
+/**
+ * What a provider tells that an answer cost, in nano-dollars, which may be more than its tokens: OpenRouter bills pages of PDF that it reads, Perplexity
+ * each request, and all of them searches. 0 where none of them tells it.
+ * - OpenRouter ("Usage accounting"): `cost` in dollars beside `cost_details`; with a key of one's own it is its fee alone.
+ * - xAI ("Cost Tracking"): `cost_in_usd_ticks`, of which ten are a nano-dollar.
+ * - Perplexity (its reference of chat completions): `cost.total_cost` in dollars.
+ */
+function toldCost({ cost: told, cost_in_usd_ticks: ticks, cost_details: details, is_byok }: Told): number {
+  if (typeof ticks === 'number') return nanoOf(ticks / 1e10)
+  if (isObject(told)) return nanoOf(told['total_cost'])
   if (!isObject(details)) return 0
   return nanoOf(told) + (is_byok === true ? nanoOf(details['upstream_inference_cost']) : 0)
 }
@@ -75,13 +86,13 @@ function toldCost({ cost: told, cost_details: details, is_byok }: Told): number 
 export function recordOf(
   head: RecordHead,
   target: Target,
-  { usage, units, accuracy, tier, calls }: Used,
+  { usage, units, accuracy, tier, calls, fee = 0 }: Used,
   { attempts, outcome, latency_ms, first_token_ms, timestamp }: RecordEnd,
 ): UsageRecord {
   const { provider, model, price, catalogue } = target
   const rates = ratesOf(target, units, tier, calls)
   const charged = price ? cost(units, rates) : null
-  const told = charged === null ? 0 : toldCost(usage)
+  const told = charged === null ? 0 : Math.max(toldCost(usage), fee)
   const { request_id, user_id, key_id, session_id, conversation_id, task_id, project_id, in_session, task } = head
   const { considered, in_conversation, in_task, in_project } = head
   const { prompt_tokens, completion_tokens } = usage

@@ -89,7 +89,8 @@ describe('an error answer of OpenAI', () => {
 
   it('of xAI for what is against its guidelines is billed', () => {
     const error = 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO'
-    expect([meaning(403, { error }).unreported, meaning(403, { error: 'No' }).unreported]).toEqual([true, undefined])
+    expect(meaning(403, { error })).toMatchObject({ unreported: true, feeNanoUsd: 50_000_000 })
+    expect(meaning(403, { error: 'No' })).not.toHaveProperty('unreported')
   })
 
   it.each([301, 408, 429, 500, 502, 503, 529])('with %i is the fault of neither', (status) =>

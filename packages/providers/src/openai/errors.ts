@@ -8,8 +8,9 @@ import { retryAfter } from '../upstream/retry-after.js'
 /** Codes of a 429 or 400 for an account that cannot pay. */
 const unpaid = ['insufficient_quota', 'billing_not_active', 'billing_hard_limit_reached']
 
-/** What xAI refuses by its guidelines, and bills as if it had answered (docs.x.ai, "Usage Guidelines Violation Fee"). */
+/** What xAI refuses by its guidelines, for which it bills a fee of $0.05 (docs.x.ai, "Usage Guidelines Violation Fee"). */
 const violation = /^Content violates usage guidelines/
+const VIOLATION_NANO_USD = 50_000_000
 
 /** Parses `{error: {message, type, param, code}}`, and the errors of compatible servers. */
 export function errors(answer: ErrorAnswer): ErrorMeaning {
@@ -22,7 +23,7 @@ export function errors(answer: ErrorAnswer): ErrorMeaning {
     ...faultOf(answer, message, unpaid.includes(code as string)),
     code: typeof code === 'string' && code !== '' ? code : undefined,
     retryAfter: retryAfter(ms >= 0 ? String(ms / 1000) : header('retry-after')),
-    ...(violation.test(message ?? '') && { unreported: true }),
+    ...(violation.test(message ?? '') && { unreported: true, feeNanoUsd: VIOLATION_NANO_USD }),
   }
 }
 
