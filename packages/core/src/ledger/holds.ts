@@ -73,6 +73,12 @@ export type Hold = {
 /** The field of a counter with how many holds reserve the estimate only. */
 const OVER = 'held_over'
 
+/**
+ * How many of these may be at a time in a limit that others share. With one, whoever has it keeps all others waiting; each may exceed the limit by what
+ * it costs at most.
+ */
+const MOST_OVER = 4
+
 const holdKey = (id: string): Key => ['hold', id]
 const endKey = (id: string): Key => ['hold-end', id]
 /** @param flush the id of the flush that stored the estimate; true = nothing was stored */
@@ -201,10 +207,10 @@ const isWider = (one: LimitOf, other: LimitOf): boolean => WIDTHS.indexOf(one.of
 
 /**
  * What a limit that is used so far reserves for a request; undefined where it does not admit it. A budget admits what is estimated to fit into the
- * rest, and beside other holds only what fits at most: so it is exceeded by one request at most, and no honest one is refused for what it will not use
- * (docs/decisions/034).
+ * rest, and beside other holds only what fits at most: so it is exceeded by one request at most, by {@link MOST_OVER} where others share it, and no
+ * honest one is refused for what it will not use (docs/decisions/034).
  * @param isOfOthers whether the limit is that of others as well: of a key, for its end users; or where the most is over a narrower limit of the request,
- *   which admits it by its estimate. Then it takes at most half. Where it may use more, it takes what is expected, and begins while no other one does so.
+ *   which admits it by its estimate. Then it takes at most half. Where it may use more, it takes what is expected, and begins while few others do so.
  */
 function reserved(
   limit: LimitOf,
@@ -215,7 +221,7 @@ function reserved(
   const isOfTokens = 'tokens' in limit
   const { most, expected } = useBy(hold, isOfTokens)
   const rest = restOf(limit, use)
-  if (isOfOthers && most > rest / 2) return use.over === 0 && expected <= rest ? 'expected' : undefined
+  if (isOfOthers && most > rest / 2) return use.over < MOST_OVER && expected <= rest ? 'expected' : undefined
   if (isOfTokens) return rest > 0 && (!hold.least || expected <= rest) ? 'most' : undefined
   return expected <= rest && (use.held === 0 || most <= rest) ? 'most' : undefined
 }
