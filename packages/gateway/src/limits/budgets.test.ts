@@ -58,7 +58,9 @@ describe('a budget', () => {
 
   it('threat 205: is charged the fee of xAI for what it refuses', async () => {
     const error = 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO'
-    const { ask, records } = await limited(1, { upstream: () => Response.json({ error }, { status: 403 }) })
+    const { ask, records } = await limited(1, {
+      upstream: () => ({ status: 403, headers: {}, body: JSON.stringify({ error }) }),
+    })
     expect((await ask({ max_tokens: 2 })).status).toBe(400)
     expect(await records()).toMatchObject([{ cost_nano_usd: 50_000_000, told_cost_nano_usd: 50_000_000 }])
   })

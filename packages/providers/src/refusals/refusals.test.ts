@@ -167,6 +167,20 @@ describe('threat 203: what is refused beside other parameters', () => {
   })
 })
 
+it('threat 203: what is refused beside a picture, or several answers, stays in requests without them', async () => {
+  const seen = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }] }]
+  const { ask } = upstream('openai', (body) =>
+    body['seed'] !== undefined && (JSON.stringify(body).includes('image_url') || body['n'] === 2)
+      ? refusedBy.openai('seed')
+      : undefined,
+  )
+  for (const more of [{ messages: seen }, { n: 2 }]) {
+    for (const calls of [2, 1])
+      expect(await ask({ seed: 1, ...more })).toMatchObject({ calls, notes: ['dropped=seed'] })
+    for (const n of [undefined, 1]) expect(await ask({ seed: 1, n })).toMatchObject({ calls: 1, notes: [] })
+  }
+})
+
 it('threat 203: what is refused without another parameter stays in requests with it', async () => {
   const { ask } = upstream('openai', (body) =>
     body['temperature'] !== undefined && body['reasoning_effort'] !== 'none'

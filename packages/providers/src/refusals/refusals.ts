@@ -44,15 +44,25 @@ interface Known {
 /** Fields that say nothing of what a model takes. */
 const COMMON = new Set(
   (
-    'model messages input n user metadata safety_identifier prompt_cache_key prompt_cache_retention ' +
+    'model input user metadata safety_identifier prompt_cache_key prompt_cache_retention ' +
     'max_tokens max_completion_tokens stop stream_options'
   ).split(' '),
 )
 
-/** What a request has, by which others are like it: its fields, with their values where these are switches, or a few texts. */
+/** The types of what messages have besides text, such as pictures. */
+function mediaIn(messages: unknown): string[] {
+  const types = new Set<string>()
+  for (const { content } of Array.isArray(messages) ? (messages as { content?: unknown }[]) : [])
+    if (Array.isArray(content)) for (const { type } of content as { type: string }[]) types.add(type)
+  types.delete('text')
+  return [...types]
+}
+
+/** What a request has, by which others are like it: its fields, with their values where these are switches, or a few texts, and its media. */
 const traitsOf = (request: object): string[] =>
   Object.entries(request).flatMap(([name, value]: [string, unknown]) => {
-    if (value == null || value === false || COMMON.has(name)) return []
+    if (value == null || value === false || COMMON.has(name) || (name === 'n' && value === 1)) return []
+    if (name === 'messages') return mediaIn(value).map((type) => `${name}=${type}`)
     return value === true || (typeof value === 'string' && documented[name]?.includes(value))
       ? `${name}=${value}`
       : name
