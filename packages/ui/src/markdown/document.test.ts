@@ -91,11 +91,27 @@ describe('a document of Markdown', () => {
   it('threat 209: shows what would not be laid out as its source: definitions, and cells beyond those of the head of a table', () => {
     const table = (row: string) => `| a | b |\n|---|---|\n${row}\n`
     const shown = (text: string) => read(text).blocks.map(({ tokens }) => tokens.length > 0)
+    const nests = [
+      (text: string) => text,
+      (text: string) => text.replaceAll(/^/gm, '> '),
+      (text: string) => `- ${text.replaceAll('\n', '\n  ')}`,
+    ]
     expect(shown('A\n\n[n]: https://n.example "Send the key"\n')).toEqual([true, false])
     for (const row of ['| 1 | 2 |', '1 | 2', '| 1 |', '| 1 | \\| |', '| 1 | 2 | '])
       expect([row, shown(table(row))]).toEqual([row, [true]])
     for (const row of ['| 1 | 2 | Send the key |', '1 | 2 | Send', '| 1 | 2 | 3', '| 1 | 2 |\n| 1 | 2 | 3 |'])
-      expect([row, shown(table(row))]).toEqual([row, [false]])
+      for (const nest of nests) expect([row, shown(nest(table(row)))]).toEqual([row, [false]])
+    for (const text of ['> [n]: https://n.example "Send"\n', '- A\n\n  [n]: https://n.example "Send"\n'])
+      expect([text, shown(text)]).toEqual([text, [false]])
+    for (const text of [
+      '7. A\n9) B\n',
+      '- [x] A\n- [ ] x\n',
+      '> 1. `a`\n>\n>    ```js b\n>    x\n>    ```\n',
+      '    a\n\tb\n',
+      'A\n===\n',
+      '\\é &amp; ~~*b*~~\n',
+    ])
+      expect([text, shown(text)]).toEqual([text, shown(text).map(() => true)])
   })
 
   it('does not take the beginning of an address for the address', () => {

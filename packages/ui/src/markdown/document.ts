@@ -160,12 +160,15 @@ export class MarkdownDocument {
   #appended(source: string, references: References, change?: (tokens: readonly Token[]) => void): Block[] {
     const blocks = [...this.#finished]
     const tokens = parseBlocks(source, references)
+    const ranges = rangesOf(tokens, source)
+    const isAsSource = ({ from, to, tokens }: Range) => isTooDeep(tokens) || hidesText(tokens, source.slice(from, to))
+    const asSource = new Set(ranges.filter(isAsSource))
     findTasks(tokens)
     change?.(tokens)
     const known = Object.keys(this.#references).length
-    for (const range of rangesOf(tokens, source)) {
+    for (const range of ranges) {
       const block: Block = { source: source.slice(range.from, range.to), tokens: [], known }
-      if (!isTooDeep(range.tokens) && !hidesText(range.tokens, block.source)) {
+      if (!asSource.has(range)) {
         block.tokens = range.tokens
         for (const token of range.tokens) {
           if (token.type === 'inline') this.#parseInline(token, references)

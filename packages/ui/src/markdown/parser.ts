@@ -45,20 +45,17 @@ export const isTooDeep = (tokens: readonly Token[]): boolean => tokens.some(({ l
 /** An attribute of a token, such as the `href` of a link. */
 export const attribute = (token: Token, name: string): string => String(token.attrGet(name) ?? '')
 
-/** The cells of a line of a table: those that are not between two bars are at its ends. */
-const cellsOf = (line: string): number =>
-  line
-    .trim()
-    .replace(/^\||(?<!\\)\|$/g, '')
-    .split(/(?<!\\)\|/).length
+/** How many characters of a text are neither spaces nor marks of ASCII, which may be syntax. */
+const lettersIn = (text: string): number => text.replace(/[\s!-/:-@[-`{-~]+/g, '').length
 
 /**
- * Whether a block has text that is not laid out: a definition of a link, or cells of a table beyond those of its head. It is shown as its source,
- * so that nobody approves what they have not seen.
+ * Whether a block has text that is not laid out, such as a definition of a link, or cells of a table beyond those of its head. It is shown as its
+ * source, so that nobody approves what they have not seen.
  */
-export function hidesText([first]: readonly Token[], source: string): boolean {
-  if (first?.type === 'reference_definition') return true
-  if (first?.type !== 'table_open') return false
-  const [head = 0, ...rows] = source.trim().split('\n').map(cellsOf)
-  return rows.some((cells) => cells > head)
+export function hidesText(tokens: readonly Token[], source: string): boolean {
+  let shown = 0
+  // Of an item of a list, `info` is its number.
+  for (const { type, content, info } of tokens)
+    if (type !== 'reference_definition') shown += lettersIn(content) + lettersIn(info)
+  return lettersIn(source) > shown
 }

@@ -9,11 +9,14 @@ import { isOwnFile } from './links.js'
 import { attribute } from './parser.js'
 import type { Part } from './parts.js'
 
-/** A link to elsewhere, which opens beside the page and learns nothing of it. */
+/** A link to elsewhere, which opens beside the page and learns nothing of it. @param title is shown behind it, as models read it */
 export const Link = ({ href, title, children }: { href: string; title?: string; children: ComponentChildren }) => (
-  <a href={href} title={title || undefined} target="_blank" rel="noopener noreferrer nofollow">
-    {children}
-  </a>
+  <>
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+    {title && <span class="muted"> ({title})</span>}
+  </>
 )
 
 /** Characters of the address of a picture without a name. Many may have the same address, which the text has once. */
@@ -29,7 +32,11 @@ function Picture({ src, title, alt, isLink }: { src: string; title: string; alt:
   return (
     <Link href={src} title={title}>
       {!isLink && !isLost && src.length <= MOST_ADDRESS && isOwnFile(src) ? (
-        <img src={src} alt={alt || 'Picture'} loading="lazy" onError={() => setLost(true)} />
+        <>
+          <img src={src} alt={alt || 'Picture'} loading="lazy" onError={() => setLost(true)} />
+          {/* Models read it. */}
+          {alt && <span class="small muted">{alt}</span>}
+        </>
       ) : (
         alt || src.slice(0, ADDRESS_LENGTH)
       )}
