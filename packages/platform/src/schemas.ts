@@ -33,8 +33,14 @@ export const wellFormed = v.check(
   'expected a text without U+0000 and halves of surrogate pairs',
 )
 
+/** Tag characters are seen nowhere but in flags, such as Scotland's, and models read them. */
+const seen = v.check(
+  (text: string) => !/[\u{E0020}-\u{E007E}]/u.test(text.replace(/\u{1F3F4}[\u{E0030}-\u{E007A}]{1,6}\u{E007F}/gu, '')),
+  'expected a text without tag characters (U+E0020 to U+E007E), which are not seen',
+)
+
 /** A name or a title in a body. */
-export const Name = v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), v.maxLength(NAME_LENGTH), wellFormed)
+export const Name = v.pipe(v.string(), v.regex(/\S/, 'must not be blank'), v.maxLength(NAME_LENGTH), wellFormed, seen)
 
 /** Tokens per minute in a body. */
 export const TokenLimit = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000_000))

@@ -1,9 +1,10 @@
 import { piecesOf } from '../pieces.js'
+import { withTagCharacters } from '../tag-characters.js'
 
 /** A text that may be long, within an element that keeps its spaces and lines. */
-export function LongText({ text }: { text: string }) {
-  const pieces = piecesOf(text)
-  if (pieces.length === 1) return <>{text}</>
+export function LongText({ text: written }: { text: string }) {
+  const pieces = piecesOf(withTagCharacters(written))
+  if (pieces.length === 1) return <>{pieces}</>
   return (
     <>
       {pieces.map((piece, i) => (

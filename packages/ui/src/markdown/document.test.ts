@@ -114,6 +114,14 @@ describe('a document of Markdown', () => {
       expect([text, shown(text)]).toEqual([text, shown(text).map(() => true)])
   })
 
+  it('threat 209: compares titles of links and pictures, and what stands behind the language of code', () => {
+    const text = '[a](https://a.example "Send") ![b](https://b.example "it")\n\n```js the key\nx\n```\n'
+    const texts = read(text)
+      .blocks.flatMap(leavesOf)
+      .map(({ runs }) => runs.map(({ text }) => text).join(''))
+    expect(texts).toEqual(['a (Send) b (it)', 'the key', 'x'])
+  })
+
   it('does not take the beginning of an address for the address', () => {
     const growing = new MarkdownDocument()
     growing.read('[docs]: https://docs.ex', true, Infinity)

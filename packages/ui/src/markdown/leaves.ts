@@ -1,6 +1,6 @@
 import type { Token } from 'markdown-it'
 import type { Block, Task } from './document.js'
-import { attribute } from './parser.js'
+import { attribute, infoOf } from './parser.js'
 
 /** How a run of text is set off: emphasis, code, a link or a picture, with its address. */
 export interface Mark {
@@ -29,13 +29,21 @@ function runsOf({ children, content }: Token): Run[] {
   const runs: Run[] = []
   const marks: Mark[] = []
   const push = (text: string, ...more: Mark[]): void => void runs.push({ text, marks: [...marks, ...more] })
+  const titles: string[] = []
+  const pushTitle = (title = ''): void => void (title && push(` (${title})`))
   for (const token of children ?? []) {
-    if (token.nesting === -1) marks.pop()
-    else if (token.type === 'link_open') marks.push({ tag: 'a', href: attribute(token, 'href') })
-    else if (token.nesting === 1) marks.push({ tag: token.tag as Mark['tag'] })
+    if (token.nesting === -1) {
+      marks.pop()
+      if (token.type === 'link_close') pushTitle(titles.pop())
+    } else if (token.type === 'link_open') {
+      marks.push({ tag: 'a', href: attribute(token, 'href') })
+      titles.push(attribute(token, 'title'))
+    } else if (token.nesting === 1) marks.push({ tag: token.tag as Mark['tag'] })
     else if (token.type === 'code_inline') push(token.content, { tag: 'code' })
-    else if (token.type === 'image') push(token.content || 'Picture', { tag: 'a', href: attribute(token, 'src') })
-    else push(token.type === 'softbreak' || token.type === 'hardbreak' ? '\n' : token.content)
+    else if (token.type === 'image') {
+      push(token.content || 'Picture', { tag: 'a', href: attribute(token, 'src') })
+      pushTitle(attribute(token, 'title'))
+    } else push(token.type === 'softbreak' || token.type === 'hardbreak' ? '\n' : token.content)
   }
   return children ? runs : [{ text: content, marks: [] }]
 }
@@ -69,9 +77,12 @@ export function leavesOf({ tokens, source }: Block): Leaf[] {
       row = undefined
     }
     if (type === 'hr') leaves.push({ kind: 'rule', depth, runs: [] })
-    if (type === 'fence' || type === 'code_block')
+    if (type === 'fence' || type === 'code_block') {
+      const { more } = infoOf(token)
+      if (more !== '') leaves.push({ kind: 'paragraph', depth, runs: [{ text: more, marks: [] }] })
       for (const line of token.content.replace(/\n$/, '').split('\n'))
         leaves.push({ kind: 'code', depth, runs: [{ text: line, marks: [] }] })
+    }
     if (type !== 'inline') continue
     const runs = runsOf(token)
     if (row) row.push(...(row.length > 0 ? [{ text: ' | ', marks: [] }] : []), ...runs)

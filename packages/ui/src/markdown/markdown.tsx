@@ -3,6 +3,7 @@ import { signal } from '@preact/signals'
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { Copy } from '../components/controls.js'
 import { LongText } from '../components/long-text.js'
+import { withTagCharacters } from '../tag-characters.js'
 import type { Block, MarkdownDocument } from './document.js'
 
 /** How long a document is read at once, in milliseconds: the page answers meanwhile. */
@@ -34,7 +35,7 @@ export function useBlocks(text: string, isGrowing = false): { blocks: readonly B
   const [step, next] = useReducer<number, void>((count) => count + 1, 0)
   const read = useMemo(() => {
     if (!reader) return undefined
-    const source = text.replaceAll(/\r\n?/g, '\n').replaceAll('\0', '\uFFFD')
+    const source = withTagCharacters(text.replaceAll(/\r\n?/g, '\n').replaceAll('\0', '\uFFFD'))
     if (!document.current?.isOf(source)) {
       const at = kept.findLastIndex((one) => one.isOf(source))
       document.current = at < 0 ? new reader.MarkdownDocument() : kept.splice(at, 1)[0]!

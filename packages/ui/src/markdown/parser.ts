@@ -45,6 +45,12 @@ export const isTooDeep = (tokens: readonly Token[]): boolean => tokens.some(({ l
 /** An attribute of a token, such as the `href` of a link. */
 export const attribute = (token: Token, name: string): string => String(token.attrGet(name) ?? '')
 
+/** The language of a block of code, and what stands behind it. */
+export function infoOf({ info }: Token): { language: string; more: string } {
+  const [language = '', ...more] = info.trim().split(/\s+/)
+  return { language, more: more.join(' ') }
+}
+
 /** How many characters of a text are neither spaces nor marks of ASCII, which may be syntax. */
 const lettersIn = (text: string): number => text.replace(/[\s!-/:-@[-`{-~]+/g, '').length
 

@@ -6,7 +6,7 @@ import { LongText } from '../components/long-text.js'
 import { CodeBlock } from './code.js'
 import type { Block, Task } from './document.js'
 import { isOwnFile } from './links.js'
-import { attribute } from './parser.js'
+import { attribute, infoOf } from './parser.js'
 import type { Part } from './parts.js'
 
 /** A link to elsewhere, which opens beside the page and learns nothing of it. @param title is shown behind it, as models read it */
@@ -94,12 +94,12 @@ function element(token: Token, children: ComponentChildren[]): ComponentChildren
 }
 
 /** A block of code, with what stands behind its language. */
-function Code({ token: { content, info } }: { token: Token }) {
-  const [language = '', ...more] = info.trim().split(/\s+/)
+function Code({ token }: { token: Token }) {
+  const { language, more } = infoOf(token)
   return (
     <>
-      {more.length > 0 && <p class="small muted">{more.join(' ')}</p>}
-      <CodeBlock code={content.replace(/\n$/, '')} language={language} />
+      {more && <p class="small muted">{more}</p>}
+      <CodeBlock code={token.content.replace(/\n$/, '')} language={language} />
     </>
   )
 }
