@@ -229,6 +229,18 @@ describe('what is learnt', () => {
     expect(memory.of({ model: 'm'.repeat(201) })).toEqual([])
   })
 
+  it('threat 203: is bounded in what a request has besides, however many fields are sent', async () => {
+    const { ask } = upstream('openai', (body) => (body['seed'] === undefined ? undefined : refusedBy.openai('seed')))
+    const fields = (count: number, name = 'f') =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [name + i, 1]))
+    for (const more of [fields(41), fields(1, 'x'.repeat(60))])
+      for (const calls of [2, 2]) expect(await ask({ seed: 1, ...more })).toMatchObject({ calls })
+    for (const calls of [2, 1]) expect(await ask({ seed: 1, ...fields(30) })).toMatchObject({ calls })
+    for (const calls of [2, 1]) expect(await ask({ seed: 1, ...fields(30, 'g') })).toMatchObject({ calls })
+    // All of them together would be too many.
+    for (const more of [{}, fields(30)]) expect(await ask({ seed: 1, ...more })).toMatchObject({ calls: 2 })
+  })
+
   it('of a model is bounded', () => {
     const memory = new Refusals()
     for (let size = 1; size <= 40; size++) {

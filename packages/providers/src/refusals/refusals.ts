@@ -11,6 +11,9 @@ const MODELS = 500
 const PER_MODEL = 30
 /** Longest id of a model that is remembered. */
 const MODEL_LENGTH = 200
+/** Most traits of a request by which something is remembered, and the longest of them: a caller may send any number of fields. */
+const TRAITS = 40
+const TRAIT_LENGTH = 60
 
 /** A request as it is sent. Its body is text: objects of the same JSON take many times as much, for as long as the upstream takes. */
 export interface Written extends Omit<UpstreamRequest, 'body'> {
@@ -68,6 +71,9 @@ const traitsOf = (request: object): string[] =>
       : name
   })
 
+const areFew = (traits: readonly string[]): boolean =>
+  traits.length <= TRAITS && traits.every(({ length }) => length <= TRAIT_LENGTH)
+
 /** Whether a trait of a request is the loss itself. Schemas are in two fields. */
 function isOfLoss(loss: Loss, trait: string): boolean {
   const [field, own] = [fieldOf(trait), fieldOf(loss)]
@@ -115,6 +121,7 @@ export class Refusals {
     const known = this.#of(request.model)
     if (known.length === 0) return nothing
     const traits = traitsOf(request)
+    if (!areFew(traits)) return nothing
     return [...new Set(known.flatMap((one) => (isLike(one, traits, known) ? one.loss : [])))]
   }
 
@@ -151,6 +158,7 @@ export class Refusals {
     if (model.length > MODEL_LENGTH) return
     const left = new Set(known.map(fieldOf))
     const traits = traitsOf(request)
+    if (!areFew(traits)) return
     const sent = traits.filter((trait) => !left.has(fieldOf(trait)))
     let learnt = this.#of(model)
     for (const loss of found) {
@@ -161,7 +169,8 @@ export class Refusals {
       // Of one reason: what is refused with less is refused with more, as far as it was tried.
       const same = learnt.filter((one) => one.loss === loss && (has(beside, one.least) || has(one.least, beside)))
       const least = same.reduce<readonly string[]>((all, one) => (has(all, one.least) ? one.least : all), beside)
-      const most = [...new Set([...traits, ...same.flatMap((one) => one.most)])]
+      const all = [...new Set([...traits, ...same.flatMap((one) => one.most)])]
+      const most = areFew(all) ? all : traits
       learnt = learnt.filter((one) => !same.includes(one) && one.loss !== otherLimit[loss])
       learnt.push({ loss, least, most, until: this.#now() + REMEMBERED_MS })
     }
