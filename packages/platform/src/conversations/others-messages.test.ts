@@ -44,12 +44,15 @@ it('threat 204: files of others count as what models read of them, and so do rep
   const file = (mime_type: string, size_bytes: number) => ({ id: 'f', display_name: 'f', mime_type, size_bytes })
   const of = (text: string, ...attachments: ReturnType<typeof file>[]) => ({ text, attachments })
   const left = (...messages: ReturnType<typeof of>[]) =>
-    withoutMoreOfOthers(messages, ({ text }) => text !== 'own', 10_000).map(({ text, attachments }) =>
+    withoutMoreOfOthers(messages, ({ text }) => text !== 'own', 40_000).map(({ text, attachments }) =>
       text.startsWith('[A message') ? attachments : text,
     )
-  const [picture, pdf, csv] = [file('image/png', 5e6), file('application/pdf', 30_000), file('text/csv', 9_999)]
+  const [picture, pdf, csv] = [file('image/png', 5e6), file('application/pdf', 234_000), file('text/csv', 39_999)]
+  const thousandPages = file('application/pdf', 9_500)
   expect(left(of('a', csv))).toEqual(['a'])
   expect(left(of('own', csv, csv), of('ab', csv), of('own', pdf))).toEqual(['own', undefined, 'own'])
-  expect(left(of('a', picture), of('b', picture))).toEqual([undefined, 'b'])
+  const sevenPictures = Array(7).fill(picture) as (typeof picture)[]
+  expect(left(of('a', ...sevenPictures), of('b', picture))).toEqual([undefined, 'b'])
+  expect(left(of('a', thousandPages), of('b', thousandPages))).toEqual([undefined, 'b'])
   expect(left(of('a', pdf), of('b', pdf), of('c'))).toEqual([undefined, 'b', 'c'])
 })

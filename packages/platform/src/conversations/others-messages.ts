@@ -1,14 +1,19 @@
 import type { Attachment } from '../schemas.js'
 
-/** Bytes of a PDF that count as a character, and the characters that a picture counts as: about what models read of them. */
+/**
+ * Bytes of a PDF that count as a character, and the characters that one counts as at least, since a thousand pages may have 9 kB; and those that a picture
+ * counts as: about what models read of them.
+ */
 const PDF_BYTES = 6
+const PDF_LENGTH = 30_000
 const PICTURE_LENGTH = 6_000
 
 /** The length of a message with its files, in characters. */
 function lengthOf({ text, attachments = [] }: Said): number {
   let length = text.length
   for (const { mime_type: type, size_bytes: bytes } of attachments)
-    length += type.startsWith('image/') ? PICTURE_LENGTH : type === 'application/pdf' ? bytes / PDF_BYTES : bytes
+    if (type.startsWith('image/')) length += PICTURE_LENGTH
+    else length += type === 'application/pdf' ? Math.max(PDF_LENGTH, bytes / PDF_BYTES) : bytes
   return length
 }
 
