@@ -4,6 +4,32 @@ import { expect, it } from 'vitest'
 import { mapDriver } from '../../../../test/support/map-driver.js'
 import { createPlatform } from '../platform.js'
 
+it('threat 204: a text that is named a picture is attached as the text that it is sent as', async () => {
+  const kv = await memoryKV()
+  const { id: userId } = await createUser(kv, { email: 'ada@example.org' })
+  const identity = { authenticate: () => ({ userId, via: 'custom' as const }) }
+  const platform = createPlatform({
+    kv,
+    identity,
+    files: { blobs: unstorageBlobs(mapDriver<string | Uint8Array>().driver) },
+  })
+  const { id } = await platform.operations.projects.create(userId, { name: 'P' })
+  const attachedAs = async (type: string) => {
+    const form = new FormData()
+    form.set('file', new File(['<svg>'], 'a', { type }))
+    const upload = new Request('http://x.example/api/user-files', { method: 'POST', body: form })
+    const file = (await (await platform.fetch(upload)).json()) as { id: string }
+    const { attachments } = await platform.operations.conversations.send(userId, id, {
+      text: 'A',
+      attachments: [file.id],
+    })
+    return attachments?.map(({ mime_type }) => mime_type)
+  }
+  expect(await attachedAs('image/svg+xml')).toEqual(['text/plain'])
+  expect(await attachedAs('image/png')).toEqual(['text/plain'])
+  expect(await attachedAs('text/csv')).toEqual(['text/csv'])
+})
+
 it('threat 59: reads the texts that are attached to messages of a user a few at a time', async () => {
   const kv = await memoryKV()
   const stored = unstorageBlobs(mapDriver<string | Uint8Array>().driver)

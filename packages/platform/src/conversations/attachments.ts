@@ -78,7 +78,9 @@ export function attachments(files: FileOperations | undefined) {
         if (!fits(file)) throw invalid(`${display_name} is too large to be attached`, { field: 'attachments' })
         if (!kindOf(file) && !(await isText(file)))
           throw invalid(`${display_name} is no picture, PDF or text that a model could read`, { field: 'attachments' })
-        attached.push({ id: file.id, display_name, mime_type, size_bytes })
+        // What is no picture but is named one is sent as text, and counts as that among the messages of others.
+        const isNamed = mime_type.startsWith('image/') && !kindOf(file)
+        attached.push({ id: file.id, display_name, mime_type: isNamed ? 'text/plain' : mime_type, size_bytes })
       }
       return attached
     },
