@@ -4,7 +4,7 @@ import type { Counts } from '@turnpike/core/internal'
 import { repeated, uuidv7 } from '@turnpike/core/helpers'
 import { counting, growth, ownedKey, pageBelow } from '@turnpike/core/internal'
 import type * as v from 'valibot'
-import { RUNNING_REPLIES } from '../conventions.js'
+import { REPLY_LENGTH, RUNNING_REPLIES } from '../conventions.js'
 import { forbidden, tooManyReplies } from '../errors.js'
 import type { Page, Paging } from '../pages.js'
 import { newestFirst } from '../pages.js'
@@ -13,6 +13,9 @@ import { hasRole, permitted, projectFor, projectNames, withOwned, withProject } 
 import { finishPurge, purgeOf } from '../projects/purges.js'
 import { limitFor, commitInProject, inProject, joined, projectView } from '../projects/stored-projects.js'
 import type { Message as MessageSchema, Project } from '../schemas.js'
+
+/** Bytes of a reply that is as long as one may be. */
+const REPLY_BYTES = 3 * REPLY_LENGTH
 
 /** A message, as stored. A reply that is `running` has its text in parts (replies.ts). */
 export type Message = v.InferOutput<typeof MessageSchema> & {
@@ -180,7 +183,8 @@ export async function addMessages(
     const reading = open(kv, userId, projectId, now, { least: 'editor' })
     const { project, conversation, own, owned } = await withOwned(kv, userId, reading)
     const { key, value, version } = conversation
-    if (reply && (own?.value['replies'] ?? 0) >= RUNNING_REPLIES) throw tooManyReplies()
+    const replies = own?.value['replies'] ?? 0
+    if (reply && replies >= RUNNING_REPLIES) throw tooManyReplies()
     const { user_id: owner } = project.value
     if (owner !== userId && given.some(({ role, state }) => role !== 'user' && state === undefined))
       throw forbidden('Only the owner of a project adds messages of the system or the assistant')
@@ -193,7 +197,10 @@ export async function addMessages(
       ...(hasFirstFile ? [{ key, value: { ...value, has_files: true as const } }] : []),
     ]
     const amounts = { ...growth(set, hasFirstFile ? [conversation] : []), replies: reply ? 1 : 0 }
-    const limits = { bytes: limitFor(userId, project.value, bytes), replies: RUNNING_REPLIES }
+    const most = limitFor(userId, project.value, bytes)
+    // What others ask for may come to be as long as a reply may be, and so may what they have asked for already. Of a small plan, half is enough.
+    const room = reply && owner !== userId ? Math.min((replies + 1) * REPLY_BYTES, most / 2) : 0
+    const limits = { bytes: Math.floor(most - room), replies: RUNNING_REPLIES }
     const { check, sum } = await countWritten(kv, by, amounts, { limits, own, owned })
     const written = await commitInProject(kv, project, 'conversation', {
       check: [{ key, version }, ...check],
