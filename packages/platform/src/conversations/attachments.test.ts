@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { mapDriver } from '../../../../test/support/map-driver.js'
 import { createPlatform } from '../platform.js'
 
-it('threat 204: a text that is named a picture is attached as the text that it is sent as', async () => {
+it('threat 204: a text that is named a picture is attached as the text that it is sent as, and a reply has files as long as it is made from them', async () => {
   const kv = await memoryKV()
   const { id: userId } = await createUser(kv, { email: 'ada@example.org' })
   const identity = { authenticate: () => ({ userId, via: 'custom' as const }) }
@@ -14,12 +14,13 @@ it('threat 204: a text that is named a picture is attached as the text that it i
     files: { blobs: unstorageBlobs(mapDriver<string | Uint8Array>().driver) },
   })
   const { id } = await platform.operations.projects.create(userId, { name: 'P' })
+  const { conversations } = platform.operations
   const attachedAs = async (type: string) => {
     const form = new FormData()
     form.set('file', new File(['<svg>'], 'a', { type }))
     const upload = new Request('http://x.example/api/user-files', { method: 'POST', body: form })
     const file = (await (await platform.fetch(upload)).json()) as { id: string }
-    const { attachments } = await platform.operations.conversations.send(userId, id, {
+    const { attachments } = await conversations.send(userId, id, {
       text: 'A',
       attachments: [file.id],
     })
@@ -28,6 +29,10 @@ it('threat 204: a text that is named a picture is attached as the text that it i
   expect(await attachedAs('image/svg+xml')).toEqual(['text/plain'])
   expect(await attachedAs('image/png')).toEqual(['text/plain'])
   expect(await attachedAs('text/csv')).toEqual(['text/csv'])
+  // A reply is made from the last hundred.
+  expect(await conversations.hasFiles(userId, id)).toBe(true)
+  for (let i = 0; i < 100; i++) await conversations.send(userId, id, { text: 'B' })
+  expect(await conversations.hasFiles(userId, id)).toBe(false)
 })
 
 it('threat 59: reads the texts that are attached to messages of a user a few at a time', async () => {

@@ -87,19 +87,23 @@ export function attachments(files: FileOperations | undefined) {
     /**
      * Messages with the files that are attached to them, in place of which words stand where they are gone, or more than {@link ATTACHED}; the last
      * ones are sent first of all.
+     * @param isFormer whether a message is of somebody who is no member any more, whose files, which a model may refuse, are not sent
      * @param memory what their bytes are taken from
      */
-    async sent<Role>(
-      messages: readonly { role: Role; text: string; attachments?: Attachment[] | undefined }[],
+    async sent<M extends { role: unknown; text: string; attachments?: Attachment[] | undefined }>(
+      messages: readonly M[],
+      isFormer: (message: M) => boolean,
       memory: Memory | undefined,
-    ): Promise<{ role: Role; content: string | ContentPart[] }[]> {
+    ): Promise<{ role: M['role']; content: string | ContentPart[] }[]> {
       const fits = attachedSize()
-      const sent: { role: Role; content: string | ContentPart[] }[] = []
-      for (const { role, text, attachments = [] } of messages.toReversed()) {
+      const sent: { role: M['role']; content: string | ContentPart[] }[] = []
+      for (const message of messages.toReversed()) {
+        const { role, text, attachments = [] } = message
         const parts: ContentPart[] = []
         for (const { id, display_name } of attachments) {
-          const file = await served(id)
-          if (!file) parts.push(left(display_name, 'is not there any more'))
+          const file = isFormer(message) ? undefined : await served(id)
+          if (file === undefined) parts.push(left(display_name, 'is left out, since who sent it has left'))
+          else if (!file) parts.push(left(display_name, 'is not there any more'))
           else if (!fits(file)) parts.push(left(display_name, 'is left out, since too much is attached'))
           else {
             // Its bytes, and their base64.

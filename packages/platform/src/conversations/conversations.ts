@@ -13,7 +13,7 @@ import type { ReplyWriter } from './reply-writer.js'
 import { withoutMoreOfOthers } from './others-messages.js'
 import { replyWriter } from './reply-writer.js'
 import type { ReplyChunk, ReplyRequest } from './responder.js'
-import type { Conversation as StoredConversation, Message as StoredMessage } from './stored-conversations.js'
+import type { Added, Conversation as StoredConversation, Message as StoredMessage } from './stored-conversations.js'
 import {
   addMessages,
   clearConversation,
@@ -69,11 +69,13 @@ export function conversationOperations(
     conversation,
     message,
     reply,
+    isMember,
     memory,
     ...request
   }: Pick<ReplyRequest, 'user' | 'project' | 'signal'> &
     Pick<Replying, 'message' | 'reply'> &
-    Pick<NewReply, 'memory'> & { conversation: StoredConversation }): Promise<ReplyRequest> {
+    Pick<NewReply, 'memory'> &
+    Pick<Added, 'isMember'> & { conversation: StoredConversation }): Promise<ReplyRequest> {
     const [{ items }, { agents }] = await Promise.all([
       lastMessages(kv, conversation, { limit: REPLY_MESSAGES, after: reply.id }),
       teams.team(request.project.team_type),
@@ -84,7 +86,8 @@ export function conversationOperations(
     const { user, project } = request
     const isOfOther = ({ user_id: sender = project.user_id }: StoredMessage): boolean => sender !== user.id
     const asked = items.slice(0, last + 1).filter(({ text }) => text !== '')
-    const messages = await attached.sent(withoutMoreOfOthers(asked, isOfOther, REPLY_OTHERS_LENGTH), memory)
+    const isFormer = ({ user_id: sender = project.user_id }: StoredMessage): boolean => !isMember(sender)
+    const messages = await attached.sent(withoutMoreOfOthers(asked, isOfOther, REPLY_OTHERS_LENGTH), isFormer, memory)
     const models = agents.flatMap(({ model }) => model ?? []).slice(0, 1)
     return { ...request, conversation_id: conversation.id, models, messages }
   }
@@ -179,9 +182,15 @@ export function conversationOperations(
     /** The last messages of a conversation, oldest first; `next` is the `after` of those before them. */
     lastMessages: async (conversation: StoredConversation, page?: PagingInput) =>
       asNow(conversation, await lastMessages(kv, conversation, page)),
-    /** Whether a message of a conversation has a file, which a reply is about as well. @throws ApiError 404 */
+    /** Whether one of the messages that a reply is made from has a file. @throws ApiError 404 */
     hasFiles: (userId: string, projectId: string): Promise<boolean> =>
-      inTurn(userId, async () => (await getConversation(kvOf(userId), userId, projectId, now())).has_files === true),
+      inTurn(userId, async () => {
+        const kv = kvOf(userId)
+        const conversation = await getConversation(kv, userId, projectId, now())
+        if (!conversation.has_files) return false
+        const { items } = await lastMessages(kv, conversation, { limit: REPLY_MESSAGES })
+        return items.some(({ attachments }) => attachments !== undefined)
+      }),
     /** A message of a conversation, with what has come of a reply that is being written. @throws ApiError 404 */
     async message(userId: string, projectId: string, id: string) {
       const kv = kvOf(userId)
@@ -217,13 +226,13 @@ export function conversationOperations(
         ...(asked ? [{ role: 'user' as const, ...(await withFiles(user.id, asked)) }] : []),
         { role: 'assistant' as const, text: '', state: 'running' as const },
       ]
-      const { project, conversation, messages } = await add(user.id, projectId, added, {
+      const { project, conversation, isMember, messages } = await add(user.id, projectId, added, {
         until: leaseFrom(now()),
         now: now(),
       })
       const [reply, message] = [messages.at(-1)!, messages.at(-2)]
       const begin = async (signal: AbortSignal) =>
-        responder(await requestOf({ user, project, conversation, message, reply, signal, memory }))
+        responder(await requestOf({ user, project, conversation, message, reply, isMember, signal, memory }))
       const chunks = write(begin, { userId: user.id, ownerId: project.user_id, conversation, reply })
       return { message, reply, chunks: begunWith(await chunks.next(), chunks) }
     },

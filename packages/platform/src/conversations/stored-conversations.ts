@@ -9,7 +9,15 @@ import { forbidden, tooManyReplies } from '../errors.js'
 import type { Page, Paging } from '../pages.js'
 import { newestFirst } from '../pages.js'
 import type { Needed, StoredProject } from '../projects/project-access.js'
-import { hasRole, permitted, projectFor, projectNames, withOwned, withProject } from '../projects/project-access.js'
+import {
+  hasRole,
+  permitted,
+  projectFor,
+  projectNames,
+  roleIn,
+  withOwned,
+  withProject,
+} from '../projects/project-access.js'
 import { finishPurge, purgeOf } from '../projects/purges.js'
 import { limitFor, commitInProject, inProject, joined, projectView } from '../projects/stored-projects.js'
 import type { Message as MessageSchema, Project } from '../schemas.js'
@@ -29,7 +37,7 @@ export type Conversation = {
   project_id: string
   /** Where its messages are: another place after each time that it is cleared. */
   thread: string
-  /** Whether a message has a file. */
+  /** Whether a message has, or had, a file. */
   has_files?: true
 }
 
@@ -162,11 +170,19 @@ export async function countWritten(
   return joined([ofOwner, await counting(kv, ownedKey(user_id), { replies }, { limits, entry: own })])
 }
 
+/** Messages that were added, and where. */
+export interface Added {
+  project: Project
+  conversation: Conversation
+  isMember: (userId: string) => boolean
+  messages: Message[]
+}
+
 /**
  * Adds messages to a conversation, in one commit.
  * @param options.bytes bytes of data in all that the owner of the project may have
  * @param options.until as of {@link RunningReply}, for a reply that is `running` among them
- * @returns the project, the conversation as it was then, and the messages
+ * @returns the project, the conversation and who was a member as it was then, and the messages
  * @throws ApiError 404, 403 for readers, and where it would be more than `bytes`, 429 where the user has {@link RUNNING_REPLIES}
  */
 export async function addMessages(
@@ -175,7 +191,7 @@ export async function addMessages(
   projectId: string,
   added: Pick<Message, 'role' | 'text' | 'state' | 'attachments'>[],
   { bytes, until = 0, now }: { bytes: number; until?: number; now: number },
-): Promise<{ project: Project; conversation: Conversation; messages: Message[] }> {
+): Promise<Added> {
   const timestamp = new Date(now).toISOString()
   const given = added.map((message): Message => ({ id: uuidv7(now), timestamp, ...message }))
   const reply = given.find(({ state }) => state === 'running')
@@ -207,6 +223,8 @@ export async function addMessages(
       set: [...set, ...(reply ? [{ key: runningKey(reply.id), value: running }] : [])],
       sum,
     })
-    return written ? { project: projectView(project.value, userId), conversation: value, messages } : undefined
+    if (!written) return undefined
+    const isMember = (id: string): boolean => roleIn(project.value, id) !== undefined
+    return { project: projectView(project.value, userId), conversation: value, isMember, messages }
   })
 }
