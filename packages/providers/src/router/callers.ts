@@ -20,26 +20,31 @@ export function isOfSame({ need: one }: Target, { need: other }: Pick<Target, 'n
   return part !== undefined && part === other?.caller?.[length]
 }
 
+/** Failures in a row, and what their callers have in common. */
+interface Own {
+  count: number
+  only: Only
+}
+
 /** The failures since the last answer, by account; '' = callers that are not known, and the operator. */
 export class Failures {
-  readonly #accounts = new Map<string, { count: number; only: Only }>()
+  readonly #accounts = new Map<string, Own>()
 
-  /**
-   * Notes a failure of a caller's request; absent = of the operator.
-   * @param most how many in a row make a rest
-   * @returns for whom they do; undefined = for nobody yet
-   */
-  add(caller: Only = [], most: number): Only | undefined {
+  /** Notes a failure of a caller's request; absent = of the operator. @returns those of its account */
+  add(caller: Only = []): Own {
     const [account = ''] = caller
     const before = this.#accounts.get(account)
     const own = { count: (before?.count ?? 0) + 1, only: before ? common(before.only, caller) : caller }
     this.#accounts.set(account, own)
-    // One account makes half of those by which it rests for all, at most.
+    return own
+  }
+
+  /** Whether they are as many as make a rest for everybody, of which one account makes half at most. */
+  areOfAll(most: number): boolean {
     const half = Math.ceil(most / 2)
     let all = 0
     for (const [name, { count }] of this.#accounts) all += name === '' ? count : Math.min(count, half)
-    if (all >= most && (this.#accounts.size > 1 || account === '')) return []
-    return own.count < most ? undefined : own.only
+    return all >= most && (this.#accounts.size > 1 || this.#accounts.has(''))
   }
 
   clear(): void {

@@ -76,9 +76,14 @@ describe('threat 200: a provider whose requests fail', () => {
     const fail = (callers: string) => [...callers].forEach((caller) => health.report(of(caller), failed()))
     fail('aaaaaa')
     expect([resting(), health.rest(of('a'))?.why]).toEqual(['a', 'limited'])
+    fail('bb')
+    expect(resting()).toBe('a')
     fail('b')
-    expect(resting()).toBe('abc')
+    expect(resting()).toBe('ab')
     expect(health.rest({ ...of('a'), model: 'other' })).toBeUndefined()
+    health.report(of('c'))
+    fail('cc')
+    expect(resting()).toBe('ab')
   })
 
   it('rests for nobody once one is answered', () => {

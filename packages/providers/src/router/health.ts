@@ -33,6 +33,9 @@ type Asked = Pick<Target, 'model' | 'need'>
 /** A model and what it is asked for, as a key. */
 const askedOf = ({ model, need }: Asked): string => `${need?.task ?? 'chat'} of ${model}`
 
+/** The same by the account that asks for it: what fails rests for those whom it failed. */
+const ownOf = (asked: Asked): string => `${askedOf(asked)} for ${asked.need?.caller?.[0] ?? ''}`
+
 /** The tokens of a request's prompt and answer, as far as they are known. */
 function tokensOf({ need }: Asked): number | undefined {
   const size = need?.size?.()
@@ -91,7 +94,7 @@ const LONGEST_REST_MS = 300_000
  * A circuit breaker per provider, driven by real traffic: after several consecutive failures the provider rests, until one request
  * tries it. Not counted as failures: errors caused by the caller, answers that the model itself ended, time-outs and some statuses while others are
  * answered (callers could provoke all of them), errors of one model while others answer, and rate limits and models that are refused: only the model
- * rests then, after as many where it was neither limited nor refused. What only one caller has met rests for that caller, until another one meets it too.
+ * rests then, for an account after as many of its own where it was neither limited nor refused. What only one caller has met rests for that caller, until another one meets it too.
  */
 export class Health {
   readonly #states: WeakMap<Provider, State>
@@ -169,7 +172,8 @@ export class Health {
     if (!this.available(target)) return { why: 'unhealthy', until: this.#of(provider).nextTry! }
     const limits = this.#limited.get(provider)
     if (!limits) return undefined
-    const until = Math.max(endFor(target, limits.get(model)), endFor(target, limits.get(askedOf(target))))
+    const keys = [model, askedOf(target), ownOf(target)]
+    const until = Math.max(...keys.map((key) => endFor(target, limits.get(key))))
     return until > this.#now() ? { why: 'limited', until } : undefined
   }
 
@@ -223,19 +227,18 @@ export class Health {
     const asked = askedOf(target)
     if (this.#tried.has(target)) {
       const limits = this.#limited.get(target.provider)
-      limits?.delete(target.model)
-      limits?.delete(asked)
+      for (const key of [target.model, asked, ownOf(target)]) limits?.delete(key)
     }
     setLatest(proven, asked, this.#now())
   }
 
-  /** Notes a failure that says nothing about the provider: its model rests after several, unless it has answered somebody within `doubtful`. */
+  /** Notes a failure that says nothing about the provider: its model rests for an account after several, unless it has answered somebody within `doubtful`. */
   #failModel({ proven, ofModels }: State, target: Target, doubtful: number): void {
     const asked = askedOf(target)
     if (this.#now() - (proven.get(asked) ?? -Infinity) < doubtful) return
     const failures = setLatest(ofModels, asked, ofModels.get(asked) ?? new Failures())
-    const only = failures.add(target.need?.caller, this.#most)
-    if (only) this.#limit(target, asked, this.#restMs, { only })
+    const { count, only } = failures.add(target.need?.caller)
+    if (count >= this.#most) this.#limit(target, ownOf(target), this.#restMs, { only })
   }
 
   /**
@@ -270,9 +273,10 @@ export class Health {
   /** @param by whose request failed; absent = that of the operator */
   #fail(state: State, kind: UpstreamFailure['kind'], by?: Target): void {
     state.last = kind
-    const only = state.failures.add(by?.need?.caller, this.#most)
-    if (!only) return
-    state.only = only
+    const own = state.failures.add(by?.need?.caller)
+    const isForAll = state.failures.areOfAll(this.#most)
+    if (!isForAll && own.count < this.#most) return
+    state.only = isForAll ? [] : own.only
     state.nextTry = this.#now() + this.#restMs
     if (state.trial) state.trial.ownUntil = state.nextTry + this.#restMs
   }
