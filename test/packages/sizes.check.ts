@@ -56,22 +56,22 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 30_700, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 33_200, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 31_800, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import azure', 32_300, () => bundle('azure', 'providers/azure')],
+  ['providers', 'import anthropic', 31_100, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 33_500, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 32_200, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 32_700, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
-  ['providers', 'import bedrock', 39_500, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
-  ['providers', 'import vertex', 44_600, () => bundle('vertex', 'providers/vertex')],
-  ['providers', 'import preset', 32_400, () => bundle('preset', 'providers/presets')],
-  ['providers', 'import createRouter', 16_900, () => bundle('createRouter', 'providers')],
+  ['providers', 'import bedrock', 40_000, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import vertex', 45_000, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import preset', 32_800, () => bundle('preset', 'providers/presets')],
+  ['providers', 'import createRouter', 17_300, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
   ['gateway', 'import createGateway', 76_900, () => bundle('createGateway', 'gateway', ['node:*'])],
   [
     'platform',
     'import createPlatform, passwordAuth',
-    113_100,
+    113_600,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   // Without oauth4webapi, 8.4 kB, which is a peer.
@@ -92,7 +92,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['gateway', 'tarball', 236_500, () => tarball('gateway')],
   ['http', 'tarball', 111_500, () => tarball('http')],
   ['platform', 'tarball', 408_000, () => tarball('platform')],
-  ['providers', 'tarball', 530_000, () => tarball('providers')],
+  ['providers', 'tarball', 536_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
   ['turnpike', 'tarball', 469_000, () => tarball('turnpike')],
 ]
