@@ -198,6 +198,8 @@ export interface Provider {
     maxOutput?(request: ChatCompletionRequest): number | undefined
     /** Whether documents in requests to a model are billed besides tokens, as where the upstream reads them for it. Absent = never. */
     billsFiles?(model: string): boolean
+    /** What a refusal of a request to a model may be billed, in nano-US-dollars. Absent = nothing. */
+    refusalFee?(model: string): number
     /** @throws UpstreamError */
     complete(request: ChatCompletionRequest, call: UpstreamCall): Promise<Completion>
     /**

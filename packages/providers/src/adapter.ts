@@ -101,4 +101,6 @@ export interface ChatAdapter {
   errors(answer: ErrorAnswer): ErrorMeaning
   /** Whether documents in requests to a model are billed besides tokens; absent = never. */
   billsFiles?(model: string): boolean
+  /** What a refusal of a request to a model may be billed, in nano-US-dollars; absent = nothing. */
+  refusalFee?(model: string): number
 }

@@ -215,6 +215,7 @@ export function createProvider(options: ProviderOptions): ChatProvider {
       preview: (request) => translated(withoutNulls(request)).notes,
       maxOutput: (request) => translated(withoutNulls(request)).maxOutput,
       ...(chat.billsFiles && { billsFiles: chat.billsFiles }),
+      ...(chat.refusalFee && { refusalFee: chat.refusalFee }),
       complete,
       stream,
     },

@@ -56,13 +56,21 @@ describe('a budget', () => {
     }
   })
 
-  it('threat 205: is charged the fee of xAI for what it refuses', async () => {
+  it('threat 205: is charged the fee of xAI for what it refuses, which is held besides', async () => {
     const error = 'Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO'
-    const { ask, records } = await limited(1, {
-      upstream: () => ({ status: 403, headers: {}, body: JSON.stringify({ error }) }),
+    const { transport } = fakeOpenAI({
+      override: () => ({ status: 403, headers: {}, body: JSON.stringify({ error }) }),
     })
-    expect((await ask({ max_tokens: 2 })).status).toBe(400)
-    expect(await records()).toMatchObject([{ cost_nano_usd: 50_000_000, told_cost_nano_usd: 50_000_000 }])
+    const at = (baseURL: string) =>
+      limited(0.12, { router: createRouter({ providers: [openai({ apiKey: 'k', baseURL, transport })] }) })
+    const { ask, records } = await at('https://api.x.ai/v1')
+    const statuses = await Promise.all([1, 2, 3].map(async () => (await ask({ max_tokens: 2 })).status))
+    expect(statuses.toSorted()).toEqual([400, 400, 403])
+    const cost = { cost_nano_usd: 50_000_000, told_cost_nano_usd: 50_000_000 }
+    expect(await records()).toMatchObject([cost, cost])
+    const others = await at('https://api.example/v1')
+    const all = await Promise.all([1, 2, 3].map(async () => (await others.ask({ max_tokens: 2 })).status))
+    expect(all).toEqual([400, 400, 400])
   })
 
   it('threat 206: has room for all answers of a request but one, as long as they may be', async () => {

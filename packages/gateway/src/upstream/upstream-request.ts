@@ -169,7 +169,8 @@ function mostOf(need: PricedNeed, targets: Target[]): Most {
   for (const target of targets) {
     const units = need.most(target)
     const { usage, tier, calls } = dearUse(units, need, target)
-    const nano = cost(units, ratesOf(target, units, tier, calls)) ?? 0
+    const fee = target.provider.chat?.refusalFee?.(target.model) ?? 0
+    const nano = Math.max(cost(units, ratesOf(target, units, tier, calls)) ?? 0, fee)
     const tokens = usage.prompt_tokens + usage.completion_tokens
     if (target.options?.[need.streamed ? 'firstEventMs' : 'wholeAnswerMs'] === undefined) {
       const largest = target.fallback === 'content' ? inPlace : most

@@ -34,5 +34,6 @@ export const openaiChat = (provider: string, options: ChatOptions = {}): ChatAda
     stream: (request) => streamDecoder(provider, request.model, options.thinkTags),
     errors,
     billsFiles: (model) => rulesOf(model).billsFiles === true,
+    refusalFee: (model) => rulesOf(model).refusalFee ?? 0,
   }
 }

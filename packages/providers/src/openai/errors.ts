@@ -10,7 +10,7 @@ const unpaid = ['insufficient_quota', 'billing_not_active', 'billing_hard_limit_
 
 /** What xAI refuses by its guidelines, for which it bills a fee of $0.05 (docs.x.ai, "Usage Guidelines Violation Fee"). */
 const violation = /^Content violates usage guidelines/
-const VIOLATION_NANO_USD = 50_000_000
+export const VIOLATION_NANO_USD = 50_000_000
 
 /** Parses `{error: {message, type, param, code}}`, and the errors of compatible servers. */
 export function errors(answer: ErrorAnswer): ErrorMeaning {

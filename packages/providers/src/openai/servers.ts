@@ -8,6 +8,7 @@ import type { ChatCompletionRequest, ChatMessage, Note } from '@turnpike/core'
 import { extend } from '@turnpike/core/helpers'
 import { formatInWords } from '../requests/format-in-words.js'
 import { GO_ON } from '../requests/request-fields.js'
+import { VIOLATION_NANO_USD } from './errors.js'
 import { isOwnModel } from './models.js'
 
 type Body = Record<string, unknown>
@@ -36,6 +37,8 @@ interface Rules {
   prefill?: 'asked' | 'marked'
   /** Documents are billed by their pages, besides tokens. */
   billsFiles?: true
+  /** What it bills for a request that it refuses, in nano-US-dollars; absent = nothing. */
+  refusalFee?: number
 }
 
 const olderLimit = { max_completion_tokens: 'max_tokens' }
@@ -54,6 +57,7 @@ const table: Rules[] = [
     of: /^(?!anthropic\/claude-|google\/gemini-|openai\/gpt-(?:4o|4\.1|[5-9]))/,
     billsFiles: true,
   },
+  { at: /(^|\.)x\.ai$/, refusalFee: VIOLATION_NANO_USD },
   // Mistral: its API reference, and "Extra inputs are not permitted" for all that it lacks. It reports usage in every stream.
   // "Expected last role User or Tool (or Assistant with prefix True)".
   {
