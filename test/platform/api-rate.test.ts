@@ -1,6 +1,6 @@
 import { uuidv7 } from '@turnpike/core/helpers'
 import { expect, it } from 'vitest'
-import { newProject, newTask, patchTask } from './work.js'
+import { newMember, newProject, newTask, patchTask } from './work.js'
 import { worldSuite } from './world.js'
 
 /** A token that nobody signed. */
@@ -42,6 +42,25 @@ worldSuite(
       for (const path of ['/api/account/sign-ins', '/api/tokens']) expect(await status('GET', path, own)).toBe(200)
       expect(await status('DELETE', '/api/auth?scope=others', own)).toBe(204)
       expect(await status('GET', '/api/tokens')).toBe(401)
+    })
+
+    it('threat 211: an editor whose tasks use up the minute of the owner, who can still remove the editor, and then the tasks', async () => {
+      await world().advance(60_000)
+      const owner = await world().signedIn()
+      const { id } = await newProject(world(), owner)
+      const editor = await newMember(world(), owner, id, 'editor')
+      const task = await newTask(world(), editor, id)
+      expect((await patchTask(world(), editor, task.id, { draft_output: 'x'.repeat(1_000_000) })).status).toBe(200)
+      const ask = (method: string, path: string, as = owner) => world().ask<{ id: string }[]>(method, path, { as })
+      while ((await ask('GET', `/api/tasks?projectId=${id}`)).status === 200);
+      expect((await ask('GET', '/api/account')).status).toBe(429)
+      const members = await ask('GET', `/api/projects/${id}/members`)
+      expect(members.status).toBe(200)
+      expect((await ask('DELETE', `/api/projects/${id}/members/${members.body[0]!.id}`)).status).toBe(204)
+      await world().advance(60_000)
+      expect((await ask('DELETE', `/api/tasks/${task.id}`, editor)).status).toBe(403)
+      expect((await ask('DELETE', `/api/tasks/${task.id}`)).status).toBe(204)
+      expect((await ask('GET', `/api/tasks?projectId=${id}`)).body).toEqual([])
     })
 
     it('threat 59: requests that read much, which count as several', async () => {

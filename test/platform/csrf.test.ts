@@ -102,6 +102,7 @@ worldSuite('threat 18: CSRF', (world) => {
       'POST /api/projects/{id}/conversation/reply': Array(7).fill(403),
       'POST /api/projects/{id}/conversation/messages': Array(7).fill(403),
       'POST /api/tasks': Array(7).fill(403),
+      'DELETE /api/tasks/{id}': Array(7).fill(403),
       'PATCH /api/tasks/{id}': Array(7).fill(403),
     })
   })

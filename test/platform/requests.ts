@@ -211,6 +211,7 @@ export const requestsOf = ({
   'GET /api/tasks': { path: `/api/tasks?projectId=${projectId}` },
   'POST /api/tasks': { path: '/api/tasks', body: { projectId, title: 'A' } },
   'GET /api/tasks/{id}': { path: `/api/tasks/${taskId}` },
+  'DELETE /api/tasks/{id}': { path: `/api/tasks/${taskId}` },
   'PATCH /api/tasks/{id}': { path: `/api/tasks/${taskId}`, body: { status: 'done' } },
   'GET /api/tasks/{id}/revisions': { path: `/api/tasks/${taskId}/revisions` },
   'GET /api/tasks/{id}/status': { path: `/api/tasks/${taskId}/status` },

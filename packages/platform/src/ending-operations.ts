@@ -1,6 +1,6 @@
 /**
- * Operations by which somebody ends sign-ins and tokens of their own. They count by the sign-in, and wait for no turn: whoever has stolen a credential
- * cannot keep its owner from ending it by requests without end.
+ * Operations by which somebody ends sign-ins and tokens of their own, and what they share. They count by the sign-in, and wait for no turn: whoever has
+ * stolen a credential, or fills a shared project, cannot keep its owner from ending that by requests, or reads, without end.
  */
 const ENDING = new Set([
   'auth.signOut',
@@ -9,6 +9,8 @@ const ENDING = new Set([
   'signIns.end',
   'tokens.list',
   'tokens.revoke',
+  'members.list',
+  'members.remove',
 ])
 
 /** Whether an operation ends what its caller has open. */

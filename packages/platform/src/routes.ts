@@ -31,7 +31,15 @@ import { signInsEnd, signInsList, usersEndSignIn, usersSignIns, usersSignOut } f
 import { withoutPasswords } from './sign-in/without-passwords.js'
 import { providerBegin, providerFinish, providerSignOut } from './single-sign-on/provider-routes.js'
 import { resultsGet, resultsList } from './tasks/result-routes.js'
-import { tasksCreate, tasksGet, tasksList, tasksRevisions, tasksStatus, tasksUpdate } from './tasks/task-routes.js'
+import {
+  tasksCreate,
+  tasksGet,
+  tasksList,
+  tasksRemove,
+  tasksRevisions,
+  tasksStatus,
+  tasksUpdate,
+} from './tasks/task-routes.js'
 import { tokensCreate, tokensList, tokensRevoke } from './tokens/token-routes.js'
 import { conversationSpend, projectsSpend, tasksSpend } from './usage/spend-routes.js'
 import { usageOf } from './usage/usage-routes.js'
@@ -146,6 +154,7 @@ export function platformRoutes(
     route('GET', '/api/tasks', tasksList(tasks, projects), ours),
     route('POST', '/api/tasks', tasksCreate(tasks)),
     route('GET', '/api/tasks/{id}', tasksGet(tasks)),
+    route('DELETE', '/api/tasks/{id}', tasksRemove(tasks), gone),
     route('PATCH', '/api/tasks/{id}', tasksUpdate(tasks), { bodyLimit: Math.max(bodyLimit, TASK_BODY_LIMIT) }),
     route('GET', '/api/tasks/{id}/revisions', tasksRevisions(tasks)),
     route('GET', '/api/tasks/{id}/status', tasksStatus(tasks)),

@@ -1163,7 +1163,11 @@ export interface paths {
         get: operations["tasks.get"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Deletes a task with its result and its revisions.
+         * @description For whoever is signed in.
+         */
+        delete: operations["tasks.remove"];
         options?: never;
         head?: never;
         /**
@@ -4797,6 +4801,33 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Task"];
                 };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            500: components["responses"]["Error500"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    "tasks.remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];

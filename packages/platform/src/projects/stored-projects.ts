@@ -68,21 +68,21 @@ const changeOf = (project: Pick<Project, 'user_id' | 'id'>, of: Versioned): NonN
 ]
 
 /**
- * The check and the addition of a commit that makes a task.
- * @param set what it writes
+ * The check and the addition of a commit that makes or deletes a task.
+ * @param amounts one task and its bytes, or less than 0 of both
  * @throws ApiError 403 where it would be more than the limits
  */
 export async function countTask(
   kv: KV,
   { value: { id, user_id } }: Entry<StoredProject>,
-  set: NonNullable<Commit['set']>,
-  limits: TaskLimits,
+  { tasks: one, bytes }: { tasks: 1 | -1; bytes: number },
+  limits?: TaskLimits,
 ) {
   // The tasks of projects of an earlier version count from their next task on.
   const uncounted = { tasks: () => countEntries(kv, inProject(id, 'task')) }
-  const ofProject = await counting(kv, tasksKey(id), { tasks: 1 }, { uncounted })
+  const ofProject = await counting(kv, tasksKey(id), { tasks: one }, { uncounted })
   const { tasks } = ofProject.sum[0]!.add
-  const ofUser = await counting(kv, ownedKey(user_id), { tasks: tasks!, ...growth(set) }, { limits })
+  const ofUser = await counting(kv, ownedKey(user_id), { tasks: tasks!, bytes }, { limits })
   return joined([ofProject, ofUser])
 }
 

@@ -2,11 +2,12 @@ import type { Commit, KV } from '@turnpike/core'
 import { createUser, entriesOf, memoryKV } from '@turnpike/core'
 import { totalsOf } from '@turnpike/core/internal'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { finishPurges } from '../projects/purges.js'
 import { createProject } from '../projects/stored-projects.js'
 import type { Task } from '../schemas.js'
 import { verifyPlatform } from '../verify/verify.js'
 import type { ChangeOfTask } from './stored-tasks.js'
-import { createTask, getTask, listRevisions, taskUpdates } from './stored-tasks.js'
+import { createTask, deleteTask, getTask, listRevisions, taskUpdates } from './stored-tasks.js'
 
 const START = Date.UTC(2026, 0, 2)
 const limits = { projects: null, agents: null, tasks: null, bytes: Infinity }
@@ -190,5 +191,43 @@ describe('changes of one task at once', () => {
 
   it('are told that there is no such task', async () => {
     await expect(updates(kv)(user, 'x', () => ({}))).rejects.toMatchObject({ status: 404 })
+  })
+})
+
+describe('a task that is deleted', () => {
+  const owned = async () => (await kv.get<{ tasks: number; bytes: number }>(['owned', user]))!.value
+
+  it('takes its result, its revisions and its bytes with it, and leaves others', async () => {
+    const { project_id } = await getTask(kv, user, id)
+    const before = await owned()
+    const other = await createTask(kv, user, project_id, taskFields, { limits, now: START })
+    for (const output of ['one', 'two', null, 'three']) await updates(kv)(user, other.id, () => ({ output }))
+    await deleteTask(kv, user, other.id)
+    expect(await owned()).toEqual(before)
+    await expect(getTask(kv, user, other.id)).rejects.toMatchObject({ status: 404 })
+    await expect(deleteTask(kv, user, other.id)).rejects.toMatchObject({ status: 404 })
+    for await (const { key } of entriesOf(kv)) expect(key).not.toContain(other.id)
+    expect(await getTask(kv, user, id)).toMatchObject({ id })
+    expect(await problems()).toEqual([])
+  })
+
+  it('while it is being changed is gone, with all that came of that', async () => {
+    const change = update(() => ({ output: 'one' }))
+    await begun()
+    await deleteTask(kv, user, id)
+    await step()
+    await expect(change).rejects.toMatchObject({ status: 404 })
+    expect(await owned()).toMatchObject({ tasks: 0 })
+    expect(await problems()).toEqual([])
+  })
+
+  it('by a process that ends meanwhile has revisions that the next one removes', async () => {
+    await updates(kv)(user, id, () => ({ output: 'one' }))
+    const ending: KV = { ...kv, list: () => Promise.reject(new Error('The process ends')) }
+    await expect(deleteTask(ending, user, id)).rejects.toThrow('The process ends')
+    expect(await problems()).toEqual([])
+    expect(await finishPurges(kv)).toBe(1)
+    for await (const { key } of entriesOf(kv)) expect(key).not.toContain(id)
+    expect(await problems()).toEqual([])
   })
 })

@@ -8,6 +8,7 @@ import type { Page, Paging } from '../pages.js'
 import { newestFirst } from '../pages.js'
 import type { Needed, StoredProject } from '../projects/project-access.js'
 import { idOf, permitted, projectFor, projectNames, withOwned, withProject } from '../projects/project-access.js'
+import { finishPurge, purgeOf } from '../projects/purges.js'
 import type { TaskLimits } from '../projects/stored-projects.js'
 import { commitInProject, countTask, inProject, limitFor, timeAfter } from '../projects/stored-projects.js'
 import { Task, TaskRevision, viewOf } from '../schemas.js'
@@ -38,6 +39,7 @@ type Owner = {
 
 const ownerKey = (id: string): Key => ['task', id]
 export const taskKey = (projectId: string, id: string): Key => inProject(projectId, 'task', id)
+const revisionsKey = (projectId: string, id: string): string[] => inProject(projectId, 'revision', id) as string[]
 const resultKey = (projectId: string, id: string): Key => inProject(projectId, 'result', id)
 
 export const taskView = viewOf(Task)
@@ -116,9 +118,33 @@ export async function createTask(
     ]
     const tasks = limitFor(userId, project.value, limits.tasks)
     const bytes = limitFor(userId, project.value, limits.bytes)
-    const counts = await countTask(kv, project, set, { tasks, bytes })
+    const counts = await countTask(kv, project, { tasks: 1, ...growth(set) }, { tasks, bytes })
     return (await commitInProject(kv, project, 'tasks', { set, ...counts })) ? taskView(task) : undefined
   })
+}
+
+/**
+ * Deletes a task with its result and its revisions, for the owner of its project. What it has used stays in all sums.
+ * @throws ApiError 404; 403 for members, and for somebody else's
+ */
+export async function deleteTask(kv: KV, userId: string, id: string): Promise<void> {
+  const purge = await repeated(`data ${userId}`, async () => {
+    const { project, task } = await taskFor(kv, userId, id, { least: 'owner', foreign: 403 })
+    const { key, value, version } = task
+    const { id: task_id, project_id } = value
+    const leading = [{ key: ownerKey(task_id), value: { user_id: userId, project_id } }, indexOf(userId, value)]
+    const gone = [task, ...leading, ...resultOf(value)]
+    const purge = purgeOf(task_id, { user_id: userId, prefix: revisionsKey(project_id, task_id) })
+    const counts = await countTask(kv, project, { tasks: -1, ...growth([], gone) })
+    const deleted = await commitInProject(kv, project, 'tasks', {
+      check: [{ key, version }, ...counts.check],
+      set: [purge],
+      del: gone.map(({ key }) => key),
+      sum: counts.sum,
+    })
+    return deleted ? purge : undefined
+  })
+  await finishPurge(kv, purge)
 }
 
 /** A task that the user may read. @throws as {@link taskFor} */
@@ -144,7 +170,7 @@ function revise(task: StoredTask, used: UsageTotals): NonNullable<Commit['set']>
   const id = uuidv7(Date.parse(created_at))
   const revision: StoredRevision = { id, task_id, output, created_at, used }
   task.result = id
-  return [{ key: inProject(project_id, 'revision', task_id, id), value: revision }]
+  return [{ key: [...revisionsKey(project_id, task_id), id], value: revision }]
 }
 
 /** The fields of a task that another has not, or other than it: those that both have may be megabytes, and need not be counted. */
@@ -245,7 +271,7 @@ export function taskUpdates(
 
 /** The revisions of a task, newest first. */
 export const revisionsOf = (kv: KV, { id, project_id }: StoredTask, page: Paging): Promise<Page<StoredRevision>> =>
-  newestFirst<StoredRevision>(kv, inProject(project_id, 'revision', id), page)
+  newestFirst<StoredRevision>(kv, revisionsKey(project_id, id), page)
 
 /** The revisions of a task that the user may read. @throws as {@link taskFor} */
 export const listRevisions = async (

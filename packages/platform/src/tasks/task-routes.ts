@@ -125,6 +125,17 @@ export const tasksUpdate = (tasks: TaskOperations) =>
     },
   })
 
+/** DELETE /api/tasks/{id} */
+export const tasksRemove = (tasks: TaskOperations) =>
+  operation({
+    id: 'tasks.remove',
+    summary: 'Deletes a task with its result and its revisions.',
+    access: 'user',
+    params: IdParams,
+    errors: [403, 404],
+    run: (caller, { params: { id } }) => tasks.remove(caller!.user.id, id),
+  })
+
 /** GET /api/tasks/{id}/revisions */
 export const tasksRevisions = (tasks: TaskOperations) =>
   operation({

@@ -5,7 +5,7 @@ import type { Needed } from '../projects/project-access.js'
 import { tasksVersion } from '../projects/shared-projects.js'
 import { Task } from '../schemas.js'
 import type { NewTask as TaskInput, TaskChange } from './stored-tasks.js'
-import { createTask, getTask, listRevisions, revisionView, taskFor, taskUpdates } from './stored-tasks.js'
+import { createTask, deleteTask, getTask, listRevisions, revisionView, taskFor, taskUpdates } from './stored-tasks.js'
 import { listTasks } from './task-lists.js'
 
 /**
@@ -54,6 +54,8 @@ export function taskOperations({ kvOf, checkRead, ledger, taskPolicy, planLimits
       const { id, status, updated_at } = task.value
       return { id, status, updated_at }
     },
+    /** Deletes a task of an own project, with its result and revisions. @throws ApiError 404; 403 for members, and for somebody else's */
+    remove: (userId: string, id: string) => deleteTask(kvOf(userId), userId, id),
     /** Changes what `change` returns of the current task. Another `output` that is a text makes a revision. */
     update,
     /** Approves a task: its draft becomes its output, and it is done. */
