@@ -16,7 +16,7 @@ function Draft({ task: { draft_output: draft, output } }: { task: Task }) {
   return (
     <div class="body">
       {output === null ? (
-        <Markdown text={draft} />
+        <Markdown text={draft} showsAll />
       ) : (
         <DiffView before={output} after={draft} names={['Output now', 'Draft']} />
       )}

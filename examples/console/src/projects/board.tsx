@@ -15,6 +15,7 @@ import { useMayEdit } from './role.js'
 import type { CardActions } from './task-card.js'
 import { useMoves } from './task-moves.js'
 import type { Agent, Task, TaskStatus } from './tasks.js'
+import type { Changed } from './tasks.js'
 import { columns, merged } from './tasks.js'
 
 /** How often it is asked whether tasks have changed, such as by agents. Where none has, by the version of the list, that is all that is answered. */
@@ -123,10 +124,7 @@ function Columns({
   )
 }
 
-/**
- * The tasks of a project in columns by their status, or as a list.
- * @param changed tasks as they were last changed in this page, by id
- */
+/** The tasks of a project in columns by their status, or as a list. */
 export function Board({
   projectId,
   agents,
@@ -135,7 +133,7 @@ export function Board({
 }: {
   projectId: string
   agents: readonly Agent[]
-  changed: Readonly<Record<string, Task>>
+  changed: Changed
   onChange: (task: Task) => void
 }) {
   const data = useWhole<Task>(

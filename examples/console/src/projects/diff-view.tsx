@@ -191,7 +191,7 @@ export function DiffView({
           </p>
         </div>
       ) : (
-        <div class="diff markdown" role="group" aria-label={`${left} and ${right}`}>
+        <div class="diff markdown shows-all" role="group" aria-label={`${left} and ${right}`}>
           <Changes found={found} reader={reader!} />
         </div>
       )}

@@ -118,7 +118,7 @@ export const DraftForm = (props: TaskFormProps) => (
       props.task.draft_output !== null && (
         <details>
           <summary>The draft is now</summary>
-          <Markdown text={props.task.draft_output} />
+          <Markdown text={props.task.draft_output} showsAll />
         </details>
       )
     }

@@ -14,7 +14,7 @@ import { Share } from './share.js'
 import { Spend } from './spend.js'
 import { cardId } from './task-card.js'
 import { TaskDrawer } from './task-drawer.js'
-import type { Task } from './tasks.js'
+import type { Changed, Task } from './tasks.js'
 import { Team } from './team.js'
 
 /** The parts of a project's page, by the last part of its path. */
@@ -55,7 +55,7 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
   useReader()
   const project = useData((signal) => turnpike.get('/api/projects/{id}', { params, signal }), [id])
   const team = useData((signal) => turnpike.get('/api/projects/{id}/team', { params, signal }), [id])
-  const [changed, setChanged] = useState<Readonly<Record<string, Task>>>({})
+  const [changed, setChanged] = useState<Changed>({})
   const [isSharing, setSharing] = useState(false)
   const taskId = route.value.query.get('task')
   const opened = useRef(taskId)
@@ -69,6 +69,7 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
   useOpened('Project', project.value?.name, linkTo(`/projects/${id}`))
   const agents = team.value?.agents ?? []
   const onChange = (task: Task): void => setChanged((all) => ({ ...all, [task.id]: task }))
+  const onDelete = (id: string): void => setChanged((all) => ({ ...all, [id]: null }))
   // One notice says why, such as that the project is somebody else's.
   if (!project.value && project.error !== undefined)
     return (
@@ -153,6 +154,7 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
             id={taskId}
             agents={agents}
             onChange={onChange}
+            onDelete={() => onDelete(taskId)}
             onClose={() => setQuery({ task: undefined })}
           />
         )}

@@ -36,7 +36,7 @@ function Proposed({
           </ActionButton>
         )}
       </div>
-      <Markdown text={description} hasTools={false} />
+      <Markdown text={description} showsAll hasTools={false} />
       <span class="row small muted">
         <Avatar name={agent} />
         {agent}

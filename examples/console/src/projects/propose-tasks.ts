@@ -10,8 +10,10 @@ export interface Proposal {
   agent: string
 }
 
-/** Messages that a model is sent, as for a reply. */
+/** Messages that a model is sent, as for a reply, and characters of the last ones: others may have written them. Each step sends them again. */
 const MESSAGES = 100
+const CHARACTERS = 100_000
+const STEPS = 10
 const NAME = 'propose_task'
 
 const instructions = (agents: readonly Agent[]): string =>
@@ -42,7 +44,12 @@ export async function proposeTasks({
   const params = { id: projectId }
   const query = { limit: MESSAGES }
   const { id, messages } = await turnpike.get('/api/projects/{id}/conversation', { params, query, signal })
-  const said = messages.filter(({ text }) => text !== '').map(({ role, text }) => ({ role, content: text }))
+  let left = CHARACTERS
+  const first = messages.findLastIndex(({ text }) => (left -= text.length) < 0) + 1
+  const said = messages
+    .slice(first)
+    .filter(({ text }) => text !== '')
+    .map(({ role, text }) => ({ role, content: text }))
   const names = agents.map(({ name }) => name)
   return runLoop({
     client: turnpike,
@@ -76,6 +83,7 @@ export async function proposeTasks({
       },
     ],
     approve: 'always',
+    steps: STEPS,
     headers: { 'X-Project-ID': projectId, 'X-Conversation-ID': id },
     signal,
   })

@@ -3,7 +3,7 @@ import { Empty, linkTo, route, time } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { turnpike } from '../turnpike.js'
 import { PagedList, useAgain, usePages } from '../use-pages.js'
-import type { Task } from './tasks.js'
+import type { Changed } from './tasks.js'
 
 /** Characters of an output that the list shows. */
 const PREVIEW = 600
@@ -27,7 +27,7 @@ const Result = ({ result: { task_id, title, output, created_at } }: { result: Sc
 )
 
 /** What the agents of a project made: the tasks that have an output. @param changed reads them again when it changes */
-export function Results({ projectId, changed }: { projectId: string; changed: Readonly<Record<string, Task>> }) {
+export function Results({ projectId, changed }: { projectId: string; changed: Changed }) {
   const pages = usePages((page, signal) => turnpike.list('/api/results', { query: { projectId, ...page }, signal }))
   useAgain(pages, changed)
   return (

@@ -80,7 +80,7 @@ function Cost({ spend, revisions }: { spend: Schemas['TaskSpend']; revisions: re
 const OldDraft = ({ text }: { text: string }) => (
   <details class="body">
     <summary>A draft that did not become the output</summary>
-    <Markdown text={text} />
+    <Markdown text={text} showsAll />
   </details>
 )
 

@@ -1,4 +1,19 @@
-import { Ago, Copy, Dialog, Empty, Icon, icons, Loaded, Panel, Status, toast, useData } from '@turnpike/ui'
+import {
+  Ago,
+  ConfirmButton,
+  Copy,
+  Dialog,
+  Empty,
+  ErrorNotice,
+  Icon,
+  icons,
+  Loaded,
+  Panel,
+  Status,
+  toast,
+  useAction,
+  useData,
+} from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
@@ -6,7 +21,7 @@ import { AgentRun, isRunHere } from './agent-run.js'
 import { Approval } from './approval.js'
 import { MoveMenu } from './move-menu.js'
 import { Revisions } from './revisions.js'
-import { useMayEdit } from './role.js'
+import { useIsOwner, useMayEdit } from './role.js'
 import { Avatar } from './task-avatar.js'
 import { TaskChanged } from './task-changed.js'
 import { useMoves } from './task-moves.js'
@@ -21,7 +36,7 @@ const Text = ({ title, text }: { title: string; text: string | null }) =>
   text === null ? null : (
     <Panel title={title}>
       <div class="body">
-        <Markdown text={text} />
+        <Markdown text={text} showsAll />
       </div>
     </Panel>
   )
@@ -64,15 +79,36 @@ const About = ({ task, agents }: { task: Task; agents: readonly Agent[] }) => {
   )
 }
 
+/** For the owner of the project. */
+function Delete({ task: { id, title }, onDelete }: { task: Task; onDelete: () => void }) {
+  const remove = useAction(async () => {
+    await turnpike.delete('/api/tasks/{id}', { params: { id } })
+    toast(`“${title}” is deleted.`)
+    onDelete()
+  })
+  return (
+    <>
+      <ErrorNotice error={remove.error} />
+      <div class="row end">
+        <ConfirmButton action={remove} label="Delete task" busy="Deleting…" title="Delete the task?" class="quiet">
+          <p class="break">“{title}” will be gone, with its output and its revisions. Nobody can take that back.</p>
+        </ConfirmButton>
+      </div>
+    </>
+  )
+}
+
 function Content({
   task,
   agents,
   onChange,
+  onDelete,
   onShow,
 }: {
   task: Task
   agents: readonly Agent[]
   onChange: (task: Task) => void
+  onDelete: () => void
   onShow: () => void
 }) {
   const { name, tone } = columnOf(task.status)
@@ -89,6 +125,7 @@ function Content({
     status.current!.focus()
     onShow()
   }
+  const isOwner = useIsOwner()
   const moves = useMoves({ onMove: (next) => changed(next), onReload: show })
   const approved = (next: Task): void => {
     changed(next)
@@ -143,6 +180,7 @@ function Content({
       {task.status !== 'scheduled' && <Text title="Comment" text={task.review_comments} />}
       <Revisions task={task} />
       {isDone && <NextWaiting task={task} />}
+      {isOwner && !isRunHere(task) && <Delete task={task} onDelete={onDelete} />}
       {moves.question}
     </>
   )
@@ -153,11 +191,13 @@ export function TaskDrawer({
   id,
   agents,
   onChange,
+  onDelete,
   onClose,
 }: {
   id: string
   agents: readonly Agent[]
   onChange: (task: Task) => void
+  onDelete: () => void
   onClose: () => void
 }) {
   const data = useData((signal) => turnpike.get('/api/tasks/{id}', { params: { id }, signal }), [id])
@@ -177,6 +217,10 @@ export function TaskDrawer({
             onChange={(next) => {
               setOwn(next)
               onChange(next)
+            }}
+            onDelete={() => {
+              onDelete()
+              onClose()
             }}
             onShow={data.again}
           />

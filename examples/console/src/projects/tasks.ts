@@ -40,15 +40,17 @@ export const isDrafted = ({ draft_output, output }: Task): boolean => draft_outp
 export const newest = (a: Task, b: Task | undefined): Task =>
   b && b.id === a.id && b.updated_at > a.updated_at ? b : a
 
+/** Tasks as they were last changed in this page, by id; null = deleted. */
+export type Changed = Readonly<Record<string, Task | null>>
+
 /** Tasks of a project as they were read, newest first, with those that were made or changed in this page since. */
-export function merged(
-  projectId: string,
-  tasks: readonly Task[],
-  changed: Readonly<Record<string, Task>>,
-): readonly Task[] {
+export function merged(projectId: string, tasks: readonly Task[], changed: Changed): readonly Task[] {
   const known = new Set(tasks.map(({ id }) => id))
-  const made = Object.values(changed).filter(({ id, project_id }) => project_id === projectId && !known.has(id))
-  const current = tasks.map((task) => newest(task, changed[task.id]))
+  const made = Object.values(changed).filter((task) => task?.project_id === projectId && !known.has(task.id)) as Task[]
+  const current = tasks.flatMap((task) => {
+    const own = changed[task.id]
+    return own === null ? [] : newest(task, own)
+  })
   // Ids begin with the time.
   return made.length === 0 ? current : [...made, ...current].toSorted((a, b) => (a.id < b.id ? 1 : -1))
 }

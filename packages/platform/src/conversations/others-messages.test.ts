@@ -47,7 +47,7 @@ it('threat 204: files of others count as what models read of them, and so do rep
     withoutMoreOfOthers(messages, ({ text }) => text !== 'own', 40_000).map(({ text, attachments }) =>
       text.startsWith('[A message') ? attachments : text,
     )
-  const [picture, pdf, csv] = [file('image/png', 5e6), file('application/pdf', 234_000), file('text/csv', 39_999)]
+  const [picture, pdf, csv] = [file('image/png', 5e6), file('application/pdf', 234_000), file('text/csv', 39_948)]
   const thousandPages = file('application/pdf', 9_500)
   expect(left(of('a', csv))).toEqual(['a'])
   expect(left(of('own', csv, csv), of('ab', csv), of('own', pdf))).toEqual(['own', undefined, 'own'])

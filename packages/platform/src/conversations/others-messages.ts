@@ -8,12 +8,17 @@ const PDF_BYTES = 6
 const PDF_LENGTH = 30_000
 const PICTURE_LENGTH = 6_000
 
+/** Characters that each file counts as besides, for the words around it. */
+const FILE_LENGTH = 50
+
 /** The length of a message with its files, in characters. */
 function lengthOf({ text, attachments = [] }: Said): number {
   let length = text.length
-  for (const { mime_type: type, size_bytes: bytes } of attachments)
+  for (const { display_name: name, mime_type: type, size_bytes: bytes } of attachments) {
+    length += name.length + FILE_LENGTH
     if (type.startsWith('image/')) length += PICTURE_LENGTH
     else length += type === 'application/pdf' ? Math.max(PDF_LENGTH, bytes / PDF_BYTES) : bytes
+  }
   return length
 }
 

@@ -1,9 +1,9 @@
 import { piecesOf } from '../pieces.js'
-import { withTagCharacters } from '../tag-characters.js'
+import { withUnseen } from '../unseen.js'
 
 /** A text that may be long, within an element that keeps its spaces and lines. */
 export function LongText({ text: written }: { text: string }) {
-  const pieces = piecesOf(withTagCharacters(written))
+  const pieces = piecesOf(withUnseen(written))
   if (pieces.length === 1) return <>{pieces}</>
   return (
     <>

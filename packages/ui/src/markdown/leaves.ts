@@ -1,4 +1,5 @@
 import type { Token } from 'markdown-it'
+import { withUnseen } from '../unseen.js'
 import type { Block, Task } from './document.js'
 import { attribute, infoOf } from './parser.js'
 
@@ -28,7 +29,8 @@ export interface Leaf {
 function runsOf({ children, content }: Token): Run[] {
   const runs: Run[] = []
   const marks: Mark[] = []
-  const push = (text: string, ...more: Mark[]): void => void runs.push({ text, marks: [...marks, ...more] })
+  const push = (text: string, ...more: Mark[]): void =>
+    void runs.push({ text: withUnseen(text), marks: [...marks, ...more] })
   const titles: string[] = []
   const pushTitle = (title = ''): void => void (title && push(` (${title})`))
   for (const token of children ?? []) {
@@ -50,7 +52,7 @@ function runsOf({ children, content }: Token): Run[] {
 
 /** The leaves of a block; one that is shown as its source is one. */
 export function leavesOf({ tokens, source }: Block): Leaf[] {
-  if (tokens.length === 0) return [{ kind: 'paragraph', depth: 0, runs: [{ text: source, marks: [] }] }]
+  if (tokens.length === 0) return [{ kind: 'paragraph', depth: 0, runs: [{ text: withUnseen(source), marks: [] }] }]
   const leaves: Leaf[] = []
   /** The markers of the lists around: how the next item begins. */
   const lists: (number | undefined)[] = []
@@ -79,9 +81,9 @@ export function leavesOf({ tokens, source }: Block): Leaf[] {
     if (type === 'hr') leaves.push({ kind: 'rule', depth, runs: [] })
     if (type === 'fence' || type === 'code_block') {
       const { more } = infoOf(token)
-      if (more !== '') leaves.push({ kind: 'paragraph', depth, runs: [{ text: more, marks: [] }] })
+      if (more !== '') leaves.push({ kind: 'paragraph', depth, runs: [{ text: withUnseen(more), marks: [] }] })
       for (const line of token.content.replace(/\n$/, '').split('\n'))
-        leaves.push({ kind: 'code', depth, runs: [{ text: line, marks: [] }] })
+        leaves.push({ kind: 'code', depth, runs: [{ text: withUnseen(line), marks: [] }] })
     }
     if (type !== 'inline') continue
     const runs = runsOf(token)

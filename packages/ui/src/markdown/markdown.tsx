@@ -3,7 +3,6 @@ import { signal } from '@preact/signals'
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { Copy } from '../components/controls.js'
 import { LongText } from '../components/long-text.js'
-import { withTagCharacters } from '../tag-characters.js'
 import type { Block, MarkdownDocument } from './document.js'
 
 /** How long a document is read at once, in milliseconds: the page answers meanwhile. */
@@ -35,7 +34,7 @@ export function useBlocks(text: string, isGrowing = false): { blocks: readonly B
   const [step, next] = useReducer<number, void>((count) => count + 1, 0)
   const read = useMemo(() => {
     if (!reader) return undefined
-    const source = withTagCharacters(text.replaceAll(/\r\n?/g, '\n').replaceAll('\0', '\uFFFD'))
+    const source = text.replaceAll(/\r\n?/g, '\n').replaceAll('\0', '\uFFFD')
     if (!document.current?.isOf(source)) {
       const at = kept.findLastIndex((one) => one.isOf(source))
       document.current = at < 0 ? new reader.MarkdownDocument() : kept.splice(at, 1)[0]!
@@ -60,15 +59,18 @@ export function useBlocks(text: string, isGrowing = false): { blocks: readonly B
 /**
  * A text of people or models as Markdown means it (CommonMark, tables, tasks, strikethrough): no HTML, no request to other hosts.
  * @param isGrowing whether it is being written
+ * @param showsAll whether addresses of links are shown and code has no lines that go on outside, so that nobody approves what they have not seen
  * @param hasTools whether its source can be shown and copied; default: once it is written
  */
 export function Markdown({
   text,
   isGrowing = false,
+  showsAll = false,
   hasTools = !isGrowing,
 }: {
   text: string
   isGrowing?: boolean
+  showsAll?: boolean
   hasTools?: boolean
 }) {
   const [isSource, setSource] = useState(false)
@@ -77,7 +79,9 @@ export function Markdown({
   return (
     <div class="with-tools">
       {reader && read && !isSource ? (
-        <div class={`document ${isGrowing ? 'growing' : ''}`}>{reader.partsOf(read.blocks).map(reader.shownPart)}</div>
+        <div class={`document ${isGrowing ? 'growing' : ''} ${showsAll ? 'shows-all' : ''}`}>
+          {reader.partsOf(read.blocks).map(reader.shownPart)}
+        </div>
       ) : (
         <p class={`text ${isSource ? 'mono' : ''}`}>
           <LongText text={text} />

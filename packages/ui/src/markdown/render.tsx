@@ -7,15 +7,30 @@ import { CodeBlock } from './code.js'
 import type { Block, Task } from './document.js'
 import { isOwnFile } from './links.js'
 import { attribute, infoOf } from './parser.js'
+import { withUnseen } from '../unseen.js'
 import type { Part } from './parts.js'
 
-/** A link to elsewhere, which opens beside the page and learns nothing of it. @param title is shown behind it, as models read it */
-export const Link = ({ href, title, children }: { href: string; title?: string; children: ComponentChildren }) => (
+/**
+ * A link to elsewhere, which opens beside the page and learns nothing of it.
+ * @param title is shown behind it, as models read it
+ * @param isAddress whether it shows its address anyway
+ */
+export const Link = ({
+  href,
+  title,
+  isAddress = false,
+  children,
+}: {
+  href: string
+  title?: string
+  isAddress?: boolean
+  children: ComponentChildren
+}) => (
   <>
-    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+    <a href={href} data-address={isAddress ? undefined : href} target="_blank" rel="noopener noreferrer nofollow">
       {children}
     </a>
-    {title && <span class="muted"> ({title})</span>}
+    {title && <span class="muted"> ({withUnseen(title)})</span>}
   </>
 )
 
@@ -84,7 +99,11 @@ function element(token: Token, children: ComponentChildren[]): ComponentChildren
       return h(tag, { class: attribute(token, 'style').replace('text-align:', '') }, children)
     case 'link_open':
       return (
-        <Link href={attribute(token, 'href')} title={attribute(token, 'title')}>
+        <Link
+          href={attribute(token, 'href')}
+          title={attribute(token, 'title')}
+          isAddress={/^(?:autolink|linkify)$/.test(token.markup)}
+        >
           {children}
         </Link>
       )
@@ -96,10 +115,11 @@ function element(token: Token, children: ComponentChildren[]): ComponentChildren
 /** A block of code, with what stands behind its language. */
 function Code({ token }: { token: Token }) {
   const { language, more } = infoOf(token)
+  const code = token.content.replace(/\n$/, '')
   return (
     <>
-      {more && <p class="small muted">{more}</p>}
-      <CodeBlock code={token.content.replace(/\n$/, '')} language={language} />
+      {more && <p class="small muted">{withUnseen(more)}</p>}
+      <CodeBlock code={withUnseen(code)} copies={code} language={language} />
     </>
   )
 }
@@ -110,7 +130,7 @@ function leaf(token: Token): ComponentChildren {
     case 'inline':
       return tree(token.children!)
     case 'code_inline':
-      return <code>{token.content}</code>
+      return <code>{withUnseen(token.content)}</code>
     case 'fence':
     case 'code_block':
       return <Code token={token} />
@@ -124,12 +144,12 @@ function leaf(token: Token): ComponentChildren {
         <Picture
           src={attribute(token, 'src')}
           title={attribute(token, 'title')}
-          alt={token.content}
+          alt={withUnseen(token.content)}
           isLink={token.hidden}
         />
       )
     default:
-      return token.content
+      return withUnseen(token.content)
   }
 }
 
