@@ -1,4 +1,4 @@
-import type { ApiError, Identified, KV, RateLimit, RateLimiter, Role, User } from '@turnpike/core'
+import type { ApiError, Identified, KV, RateLimiter, Role, User } from '@turnpike/core'
 import { addressOf, sha256 } from '@turnpike/core/helpers'
 import { unauthenticated, userOf } from '@turnpike/core/internal'
 import type { Authenticator, Call, Head, SameOriginOptions } from '@turnpike/http'
@@ -18,13 +18,13 @@ export type Caller = { user: User; who: Identified } | null
 export interface RequestCount {
   user(id: string): Promise<void>
   address(ip: string): Promise<void>
-  /** Counts further requests of a user, for what one has read or is answered with, so that the next {@link turn} is refused where they are too many. */
+  /** Counts what a request of a user has read or is answered with, in requests, so that the next {@link turn} is refused where it is too much. */
   more(id: string, requests: number): Promise<void> | void
   /** Throws where what a user has read has used up their minute. */
   check(id: string): void
   /** Does what is to be done for a further page of a list that has begun: of each user, one at a time. */
   page: Turn
-  /** Resolves once half of a user's minute is left. */
+  /** Resolves once half of a user's minute is left for what they read. */
   room(id: string): Promise<void>
   /** Does a request of a user when it is its turn, or the next part of one that has begun, which is not refused any more. */
   turn<T>(id: string, work: (hasWaited: boolean) => Promise<T>, hasBegun?: boolean): Promise<T>
@@ -40,7 +40,7 @@ export function requestCount(
   now: () => number,
 ): RequestCount {
   const inTurn = turns(USER_TURNS)
-  /** What is left of the minutes of users, and when these end, in milliseconds; `isOver` = what they have read has used one up. */
+  /** What is left of the minutes of users for what they read, and when these end, in milliseconds. */
   const minutes = new Map<string, { left: number; isOver: boolean; end: number }>()
   let cleanAt = 0
   const refuse = (perMinute: number, retryAfter: number): ApiError =>
@@ -49,18 +49,16 @@ export function requestCount(
     const minute = minutes.get(id)
     return minute && minute.end > now() ? minute : undefined
   }
-  /** @param isRead whether it is for what a user has read: requests that wait for their turn, and were counted before, are refused then */
-  const consume = async (id: string, isRead: boolean): Promise<RateLimit> => {
-    const limit = await limiter.consume(`api ${id}`, user)
-    const { ok, retryAfter, remaining = user } = limit
+  /** Counts what a user has read apart from their requests, as others may have made it: with a minute that is used up, all else can be done. */
+  const read = async (id: string): Promise<void> => {
+    const { ok, retryAfter, remaining = user } = await limiter.consume(`api-read ${id}`, user)
     const end = now() + retryAfter * 1_000
     if (cleanAt <= now()) {
       for (const [other, minute] of minutes) if (minute.end <= now()) minutes.delete(other)
       cleanAt = end
     }
     const { isOver = false } = minuteOf(id) ?? {}
-    minutes.set(id, { left: ok ? remaining : 0, isOver: isOver || (isRead && !ok), end })
-    return limit
+    minutes.set(id, { left: ok ? remaining : 0, isOver: isOver || !ok, end })
   }
   const check = (id: string): void => {
     const { isOver, end } = minuteOf(id) ?? { isOver: false, end: 0 }
@@ -68,7 +66,7 @@ export function requestCount(
   }
   return {
     async user(id) {
-      const { ok, retryAfter } = await consume(id, false)
+      const { ok, retryAfter } = await limiter.consume(`api ${id}`, user)
       if (!ok) throw refuse(user, retryAfter)
     },
     async address(ip) {
@@ -78,7 +76,7 @@ export function requestCount(
     },
     more(id, requests) {
       if (requests < 1) return
-      return Promise.all(Array.from({ length: Math.floor(requests) }, () => consume(id, true))).then(() => undefined)
+      return Promise.all(Array.from({ length: Math.floor(requests) }, () => read(id))).then(() => undefined)
     },
     check,
     page: turns(1),
