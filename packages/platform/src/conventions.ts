@@ -51,8 +51,10 @@ export const NETWORKS = {
     { bits: 32, places: 24 },
   ],
 } as const
-/** The places of a device, or an address, that signed in before. */
+/** The places of a device, or an address, that signed in before. Those of the networks of such an address are in proportion. */
 export const KNOWN_PLACES = 32
+/** Addresses that a user makes known by signing in at most, a day. */
+export const KNOWN_ADDRESSES = 10
 /** The places of all attempts together where the host tells no addresses. */
 export const NO_ADDRESS_PLACES = 24
 /**

@@ -3,8 +3,11 @@ import { Bar, count, linkTo, Loaded, Panel, Table, usd, useData } from '@turnpik
 import type { UsageRow } from './answers.js'
 import { read } from './api.js'
 
-/** How many are shown of each kind, and how many are compared. */
-const [SHOWN, MOST] = [5, 500]
+/** How many are shown of each kind. */
+const SHOWN = 5
+
+/** How many are read at a time, and how often at most: somebody may have made many keys. */
+const [PER_READ, READS] = [500, 40]
 
 /** Who is compared: the parameter `by`, the heading, and the field that requests are filtered by. */
 const kinds = [
@@ -25,10 +28,16 @@ const requestsOf = (by: (typeof kinds)[number][0], id: string, hours: string): s
 function Top({ by, name, hours }: { by: (typeof kinds)[number][0]; name: string; hours: string }) {
   const data = useData(
     async (signal) => {
-      const page = `usage?by=${by}&hours=${hours}&limit=${MOST}`
-      return (await read<{ data: UsageRow[] }>(page, signal)).data.toSorted(
-        (a, b) => b.cost_usd - a.cost_usd || b.requests - a.requests,
-      )
+      const rows: UsageRow[] = []
+      let after = ''
+      for (let i = 0; i < READS; i++) {
+        const page = `usage?by=${by}&hours=${hours}&limit=${PER_READ}${after}`
+        const { data, next } = await read<{ data: UsageRow[]; next?: string }>(page, signal)
+        rows.push(...data)
+        if (next === undefined) break
+        after = `&after=${encodeURIComponent(next)}`
+      }
+      return rows.toSorted((a, b) => b.cost_usd - a.cost_usd || b.requests - a.requests)
     },
     [by, hours],
   )

@@ -96,26 +96,41 @@ export interface RequestEvents {
   subscribe(listener: (event: RequestEvent) => void): () => void
 }
 
+/** The last events, `keep` at most. */
+function ring(keep: number) {
+  const events: RequestEvent[] = []
+  /** Position of the oldest event once there are as many. */
+  let oldest = 0
+  return {
+    add(event: RequestEvent): void {
+      if (events.length < keep) events.push(event)
+      else if (keep > 0) {
+        events[oldest] = event
+        oldest = (oldest + 1) % keep
+      }
+    },
+    all: (): RequestEvent[] => [...events.slice(oldest), ...events.slice(0, oldest)],
+  }
+}
+
 /**
- * The events of this process, with a ring buffer of the last ones.
- * @param options.keep size of the buffer; default 1,000
+ * The events of this process, with the last ones. Of requests without a user, such as those with wrong keys, a tenth as many are kept besides, so that
+ * they displace no others.
+ * @param options.keep how many are kept; default 1,000
  * @example const gateway = createGateway({ router, kv, events: requestEvents({ keep: 100 }) })
  */
 export function requestEvents({ keep = EVENTS_KEPT }: { keep?: number } = {}): RequestEvents {
-  const ring: RequestEvent[] = []
-  /** Position of the oldest event once the buffer is full. */
-  let oldest = 0
+  const ofUsers = ring(keep)
+  const ofNobody = ring(Math.ceil(keep / 10))
   const listeners = new Set<(event: RequestEvent) => void>()
   return {
     publish(event) {
-      if (ring.length < keep) ring.push(event)
-      else if (keep > 0) {
-        ring[oldest] = event
-        oldest = (oldest + 1) % keep
-      }
+      const { add } = event.user_id === undefined ? ofNobody : ofUsers
+      add(event)
       for (const listener of listeners) listener(event)
     },
-    recent: () => [...ring.slice(oldest), ...ring.slice(0, oldest)],
+    recent: () =>
+      [...ofUsers.all(), ...ofNobody.all()].toSorted((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0)),
     subscribe(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)

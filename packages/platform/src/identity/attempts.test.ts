@@ -24,9 +24,31 @@ it('an address is known for 30 days after the last sign-in, for every e-mail', a
   clock.now += 29 * DAY
   await attempts.succeeded('ada', head())
   clock.now += 29 * DAY
-  expect(await placesOf('bob')).toMatchObject({ name: '192.0.2.1', places: 32 })
+  expect(await placesOf('bob')).toMatchObject({ name: 'known 192.0.2.1', places: 32 })
   clock.now += DAY
   expect(await placesOf('ada')).toMatchObject({ places: 8 })
+})
+
+it('threat 212: a user makes ten addresses known a day, and attempts of known ones count together by their networks', async () => {
+  const { clock, attempts, head } = await setUp()
+  const at = (i: number) => ({ ...head(), ip: () => `2001:db8:7:${i.toString(16)}::1` })
+  const known = async () => {
+    const all = await Promise.all(Array.from({ length: 30 }, (_, i) => attempts.of('eve', at(i))))
+    return all.filter(({ sources }) => sources[0]!.name.startsWith('known ')).length
+  }
+  for (const expected of [10, 20]) {
+    for (let i = 0; i < 30; i++) await attempts.succeeded('eve', at(i))
+    expect(await known()).toBe(expected)
+    clock.now += DAY
+  }
+  await attempts.succeeded('ada', at(29))
+  expect(await known()).toBe(21)
+  expect((await attempts.of('eve', at(0))).sources).toEqual([
+    { name: 'known 2001:db8:7:0::/64', places: 32 },
+    { name: 'known 2001:db8:7:0::/56', places: 48 },
+    { name: 'known 2001:db8:7:0::/48', places: 64 },
+    { name: 'known 2001:db8:0:0::/32', places: 96 },
+  ])
 })
 
 it('threat 152: without an address, failures count by the e-mail alone, and all attempts share places, after those of known devices', async () => {

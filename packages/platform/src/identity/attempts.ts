@@ -1,4 +1,4 @@
-import type { KV } from '@turnpike/core'
+import type { Commit, KV } from '@turnpike/core'
 import { addressOf, sha256 } from '@turnpike/core/helpers'
 import { userIdOf } from '@turnpike/core/internal'
 import type { Head } from '@turnpike/http'
@@ -11,6 +11,7 @@ import {
   FAILURES_PER_ADDRESS,
   FAILURES_PER_DEVICE,
   FAILURES_PER_EMAIL,
+  KNOWN_ADDRESSES,
   KNOWN_PLACES,
   LEAST_LOAD,
   NO_ADDRESS_PLACES,
@@ -58,6 +59,17 @@ export function signInAttempts({ kv, masters, failures, baseUrl, now }: AttemptO
     )
 
   /**
+   * The parts of a commit by which a user makes an address known; undefined where they have made enough today: anybody who has a password could make as
+   * many known as they have, and then come before all who are not.
+   */
+  const counted = async (email: string): Promise<Required<Pick<Commit, 'check' | 'set'>> | undefined> => {
+    const key = ['known-by', await sha256(email), new Date(now()).toISOString().slice(0, 10)]
+    const { value = 0, version = null } = (await kv.get<number>(key)) ?? {}
+    if (value >= KNOWN_ADDRESSES) return undefined
+    return { check: [{ key, version }], set: [{ key, value: value + 1, expiresAt: now() + DAY_MS }] }
+  }
+
+  /**
    * An e-mail and when its password was set: who knew an earlier one has as many tokens of devices as they made sign-ins, each with failures of its own,
    * which are good for no guess of another.
    */
@@ -88,6 +100,7 @@ export function signInAttempts({ kv, masters, failures, baseUrl, now }: AttemptO
         }
       const networks = networksOf(head.ip())
       const [address, neighbour] = await kv.getMany(await knownKeys(head))
+      const narrowest = networks[0]!.places
       const least = neighbour ? LEAST_LOAD.neighbour : LEAST_LOAD.unknown
       return {
         subjects: [
@@ -97,7 +110,7 @@ export function signInAttempts({ kv, masters, failures, baseUrl, now }: AttemptO
           ),
         ],
         sources: address
-          ? [{ name: addressOf(head.ip()), places: KNOWN_PLACES }]
+          ? networks.map(({ name, places }) => ({ name: `known ${name}`, places: (places * KNOWN_PLACES) / narrowest }))
           : networks.map(({ name, places }) => ({ name, places, least })),
       }
     },
@@ -109,7 +122,10 @@ export function signInAttempts({ kv, masters, failures, baseUrl, now }: AttemptO
       const expiresAt = now() + ADDRESS_DAYS * DAY_MS
       // Once a day, so that sign-ins seldom write them.
       const old = keys.filter((_, i) => (known[i]?.expiresAt ?? 0) < expiresAt - DAY_MS)
-      if (old.length > 0) await kv.commit({ set: old.map((key) => ({ key, value: true, expiresAt })) })
+      const count = old.length > 0 ? await counted(email) : undefined
+      // Where another sign-in is counted meanwhile, the next one makes it known.
+      if (count)
+        await kv.commit({ ...count, set: [...count.set, ...old.map((key) => ({ key, value: true, expiresAt }))] })
       const holder = await holderOf(email)
       const others: string[] = []
       for (const token of tokensOf(head)) if (!(await tokens.isOf(holder, token))) others.push(token)

@@ -8,6 +8,7 @@ import { requestEvents } from '../../records/request-events.js'
 
 const event = (request_id: string): RequestEvent => ({
   request_id,
+  user_id: 'ada',
   time: '2026-01-02T00:00:00.000Z',
   method: 'POST',
   route: '/v1/chat/completions',
@@ -126,6 +127,15 @@ describe('GET /admin/events', () => {
     expect(events.map(({ id }) => id)).toEqual(ids(events))
     expect(JSON.stringify(events)).not.toMatch(/SECRET|Bearer|10\.0\./)
     expect(JSON.stringify(events)).not.toContain(key)
+  })
+
+  it('threat 213: keeps those of users, however many requests with wrong keys come', () => {
+    const events = requestEvents({ keep: 20 })
+    const { publish } = events
+    publish(event('a'))
+    for (let i = 0; i < 30; i++) publish({ ...event(`x${i}`), user_id: undefined, time: '2026-01-02T00:00:01.000Z' })
+    publish({ ...event('b'), time: '2026-01-02T00:00:02.000Z' })
+    expect(events.recent().map(({ request_id }) => request_id)).toEqual(['a', 'x28', 'x29', 'b'])
   })
 
   it.each([
