@@ -79,25 +79,6 @@ const About = ({ task, agents }: { task: Task; agents: readonly Agent[] }) => {
   )
 }
 
-/** For the owner of the project. */
-function Delete({ task: { id, title }, onDelete }: { task: Task; onDelete: () => void }) {
-  const remove = useAction(async () => {
-    await turnpike.delete('/api/tasks/{id}', { params: { id } })
-    toast(`“${title}” is deleted.`)
-    onDelete()
-  })
-  return (
-    <>
-      <ErrorNotice error={remove.error} />
-      <div class="row end">
-        <ConfirmButton action={remove} label="Delete task" busy="Deleting…" title="Delete the task?" class="quiet">
-          <p class="break">“{title}” will be gone, with its output and its revisions. Nobody can take that back.</p>
-        </ConfirmButton>
-      </div>
-    </>
-  )
-}
-
 function Content({
   task,
   agents,
@@ -126,6 +107,11 @@ function Content({
     onShow()
   }
   const isOwner = useIsOwner()
+  const remove = useAction(async () => {
+    await turnpike.delete('/api/tasks/{id}', { params: { id: task.id } })
+    toast(`“${task.title}” is deleted.`)
+    onDelete()
+  })
   const moves = useMoves({ onMove: (next) => changed(next), onReload: show })
   const approved = (next: Task): void => {
     changed(next)
@@ -162,6 +148,13 @@ function Content({
         </div>
         <div class="row">
           <Copy text={task.id} label="Copy id" class="quiet" />
+          {isOwner && !isRunHere(task) && (
+            <ConfirmButton action={remove} label="Delete" busy="Deleting…" title="Delete the task?" class="quiet">
+              <p class="break">
+                “{task.title}” will be gone, with its output and its revisions. Nobody can take that back.
+              </p>
+            </ConfirmButton>
+          )}
           <MoveMenu
             tasks={[task]}
             name={`“${task.title}”`}
@@ -170,6 +163,7 @@ function Content({
           />
         </div>
       </div>
+      <ErrorNotice error={remove.error} />
       {!isRunHere(task) && <Watch task={task} onShow={show} />}
       <About task={task} agents={agents} />
       {task.status === 'scheduled' && <Text title="Comment" text={task.review_comments} />}
@@ -180,7 +174,6 @@ function Content({
       {task.status !== 'scheduled' && <Text title="Comment" text={task.review_comments} />}
       <Revisions task={task} />
       {isDone && <NextWaiting task={task} />}
-      {isOwner && !isRunHere(task) && <Delete task={task} onDelete={onDelete} />}
       {moves.question}
     </>
   )

@@ -115,11 +115,12 @@ describe('a document of Markdown', () => {
   })
 
   it('threat 209: compares titles of links and pictures, and what stands behind the language of code', () => {
-    const text = '[a](https://a.example "Send") ![b](https://b.example "it")\n\n```js the key\nx\n```\n'
+    const text =
+      '[](https://c.example/send) [a](https://a.example "Send") ![b](https://b.example "it")\n\n```js the key\nx\n```\n'
     const texts = read(text)
       .blocks.flatMap(leavesOf)
       .map(({ runs }) => runs.map(({ text }) => text).join(''))
-    expect(texts).toEqual(['a (Send) b (it)', 'the key', 'x'])
+    expect(texts).toEqual(['https://c.example/send a (Send) b (it)', 'the key', 'x'])
   })
 
   it('does not take the beginning of an address for the address', () => {

@@ -31,15 +31,18 @@ function runsOf({ children, content }: Token): Run[] {
   const marks: Mark[] = []
   const push = (text: string, ...more: Mark[]): void =>
     void runs.push({ text: withUnseen(text), marks: [...marks, ...more] })
-  const titles: string[] = []
+  const links: { href: string; title: string; at: number }[] = []
   const pushTitle = (title = ''): void => void (title && push(` (${title})`))
   for (const token of children ?? []) {
     if (token.nesting === -1) {
+      const link = token.type === 'link_close' ? links.pop() : undefined
+      if (link?.at === runs.length) push(link.href)
       marks.pop()
-      if (token.type === 'link_close') pushTitle(titles.pop())
+      pushTitle(link?.title)
     } else if (token.type === 'link_open') {
-      marks.push({ tag: 'a', href: attribute(token, 'href') })
-      titles.push(attribute(token, 'title'))
+      const href = attribute(token, 'href')
+      marks.push({ tag: 'a', href })
+      links.push({ href, title: attribute(token, 'title'), at: runs.length })
     } else if (token.nesting === 1) marks.push({ tag: token.tag as Mark['tag'] })
     else if (token.type === 'code_inline') push(token.content, { tag: 'code' })
     else if (token.type === 'image') {

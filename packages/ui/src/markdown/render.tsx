@@ -97,16 +97,19 @@ function element(token: Token, children: ComponentChildren[]): ComponentChildren
     case 'th_open':
     case 'td_open':
       return h(tag, { class: attribute(token, 'style').replace('text-align:', '') }, children)
-    case 'link_open':
+    case 'link_open': {
+      const href = attribute(token, 'href')
+      const isEmpty = children.length === 0
       return (
         <Link
-          href={attribute(token, 'href')}
+          href={href}
           title={attribute(token, 'title')}
-          isAddress={/^(?:autolink|linkify)$/.test(token.markup)}
+          isAddress={isEmpty || /^(?:autolink|linkify)$/.test(token.markup)}
         >
-          {children}
+          {isEmpty ? href : children}
         </Link>
       )
+    }
     default:
       return h(tag, null, children)
   }
