@@ -47,7 +47,7 @@ worldSuite('members', (world) => {
     const changing = Object.entries(requestsOf(owner)).filter(
       ([route]) => !route.startsWith('GET') && / \/api\/(projects\/|tasks)/.test(route) && !route.endsWith('/accept'),
     )
-    expect(changing.length).toBe(10)
+    expect(changing.length).toBe(11)
     for (const [route, { path, body }] of changing)
       for (const as of [reader.access, token])
         expect((await world().ask(route.split(' ')[0]!, path, { as, body })).status, route).toBe(403)
