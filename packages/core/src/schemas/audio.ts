@@ -1,6 +1,5 @@
 /** The shapes of audio. Loose: fields that the schemas do not name are passed through. */
 import * as v from 'valibot'
-import { ModelId } from './model-id.js'
 
 const MAX_CHARACTERS = 4_096
 
@@ -26,7 +25,7 @@ export const SpeechRequest = v.looseObject({
     ),
     v.metadata({ maxLength: MAX_CHARACTERS }),
   ),
-  model: ModelId,
+  model: v.pipe(v.string(), v.minLength(1)),
   voice: v.nullish(v.pipe(v.string(), v.minLength(1))),
   response_format: v.nullish(SpeechFormat),
   speed: v.nullish(v.pipe(v.number(), v.minValue(0.25), v.maxValue(4))),
@@ -40,7 +39,7 @@ export type TranscriptionFormat = v.InferOutput<typeof TranscriptionFormat>
 
 /** The text fields of the form. The file is parsed separately. */
 export const TranscriptionFields = v.looseObject({
-  model: ModelId,
+  model: v.pipe(v.string(), v.minLength(1)),
   language: v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2}$/, 'Expected two letters (ISO 639-1), such as "en"'))),
   prompt: v.optional(v.string()),
   response_format: v.optional(TranscriptionFormat),

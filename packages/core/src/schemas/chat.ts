@@ -7,7 +7,6 @@ import * as v from 'valibot'
 import { MAX_CHOICES, MAX_MESSAGES, MAX_PARTS, MAX_TOOL_CALLS, MAX_TOOLS } from '../conventions.js'
 import { isObject } from '../helpers/is-object.js'
 import { count, integer } from './integers.js'
-import { ModelId } from './model-id.js'
 import { ours } from './ours.js'
 import { variant } from './variant.js'
 
@@ -113,7 +112,7 @@ const maxTokens = v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(10_000_000
 
 /** The body of POST /v1/chat/completions. */
 export const ChatCompletionRequest = v.looseObject({
-  model: ModelId,
+  model: v.pipe(v.string(), v.minLength(1)),
   messages: v.pipe(v.array(ChatMessage), v.minLength(1), v.maxLength(MAX_MESSAGES)),
   stream: v.nullish(v.boolean()),
   stream_options: v.nullish(v.pipe(jsonObject, v.looseObject({ include_usage: v.nullish(v.boolean()) }))),

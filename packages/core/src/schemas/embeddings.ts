@@ -1,7 +1,6 @@
 /** The shapes of embeddings. Loose: fields that the schemas do not name are passed through. */
 import * as v from 'valibot'
 import { count, integer } from './integers.js'
-import { ModelId } from './model-id.js'
 import { ours } from './ours.js'
 
 /** LangChain and others send token ids, which only the OpenAI family accepts. */
@@ -22,7 +21,7 @@ export const EmbeddingRequest = v.looseObject({
     ],
     `Expected a text or 1 to ${MAX_INPUTS} texts, none of them empty`,
   ),
-  model: ModelId,
+  model: v.pipe(v.string(), v.minLength(1)),
   dimensions: v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(3_072))),
   encoding_format: v.nullish(v.picklist(['float', 'base64'])),
   provider: v.nullish(v.string()),

@@ -1,7 +1,6 @@
 /** The shapes of images. Loose: fields that the schemas do not name are passed through. */
 import * as v from 'valibot'
 import { count, integer } from './integers.js'
-import { ModelId } from './model-id.js'
 import { ours } from './ours.js'
 
 /** The words of DALL·E and, as our own, those of the GPT image models; each family maps them to its own. */
@@ -14,7 +13,7 @@ const withOwn = <const Shown extends string, const Own extends string>(shown: Sh
 /** The body of POST /v1/images/generations. */
 export const ImageRequest = v.looseObject({
   prompt: v.pipe(v.string(), v.minLength(1)),
-  model: v.nullish(ModelId),
+  model: v.nullish(v.pipe(v.string(), v.minLength(1))),
   n: v.nullish(v.pipe(integer, v.minValue(1), v.maxValue(10))),
   size: v.nullish(
     withOwn(['256x256', '512x512', '1024x1024', '1024x1792', '1792x1024'], ['1536x1024', '1024x1536', 'auto']),
