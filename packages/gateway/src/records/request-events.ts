@@ -96,20 +96,23 @@ export interface RequestEvents {
   subscribe(listener: (event: RequestEvent) => void): () => void
 }
 
+/** An event, and as the how manyth it came. */
+type Numbered = [n: number, event: RequestEvent]
+
 /** The last events, `keep` at most. */
 function ring(keep: number) {
-  const events: RequestEvent[] = []
+  const events: Numbered[] = []
   /** Position of the oldest event once there are as many. */
   let oldest = 0
   return {
-    add(event: RequestEvent): void {
+    add(event: Numbered): void {
       if (events.length < keep) events.push(event)
       else if (keep > 0) {
         events[oldest] = event
         oldest = (oldest + 1) % keep
       }
     },
-    all: (): RequestEvent[] => [...events.slice(oldest), ...events.slice(0, oldest)],
+    all: (): Numbered[] => [...events.slice(oldest), ...events.slice(0, oldest)],
   }
 }
 
@@ -122,15 +125,15 @@ function ring(keep: number) {
 export function requestEvents({ keep = EVENTS_KEPT }: { keep?: number } = {}): RequestEvents {
   const ofUsers = ring(keep)
   const ofNobody = ring(Math.ceil(keep / 10))
+  let count = 0
   const listeners = new Set<(event: RequestEvent) => void>()
   return {
     publish(event) {
       const { add } = event.user_id === undefined ? ofNobody : ofUsers
-      add(event)
+      add([count++, event])
       for (const listener of listeners) listener(event)
     },
-    recent: () =>
-      [...ofUsers.all(), ...ofNobody.all()].toSorted((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0)),
+    recent: () => [...ofUsers.all(), ...ofNobody.all()].toSorted(([a], [b]) => a - b).map(([, event]) => event),
     subscribe(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
