@@ -85,6 +85,8 @@ export interface HandlerOptions<Actor, Access extends string = string> {
   jsonDepth?: number
   /** Most fields of objects in a JSON body; default 100,000. */
   jsonFields?: number
+  /** Values of a JSON body at most, which cost far more than their bytes; default 400,000. */
+  jsonValues?: number
   /** Milliseconds of silence after which a stream carries a comment; default 15,000. */
   heartbeatMs?: number
   /** Origins that may call from a browser; default none. */
@@ -162,7 +164,14 @@ function addMissing(headers: Reply['headers'], more: Readonly<Reply['headers']>)
  * })
  */
 export function createHandler<Actor, Access extends string = string>(options: HandlerOptions<Actor, Access>): Servable {
-  const { routes, bodyLimit = BODY_LIMIT, jsonDepth = JSON_DEPTH, jsonFields, heartbeatMs = HEARTBEAT_MS } = options
+  const {
+    routes,
+    bodyLimit = BODY_LIMIT,
+    jsonDepth = JSON_DEPTH,
+    jsonFields,
+    jsonValues,
+    heartbeatMs = HEARTBEAT_MS,
+  } = options
   const { cors = { origins: [] }, onError, onRequest, nothingAt = nameOf } = options
   const describe = options.toApiError ?? toApiError
   const match = matcher(routes)
@@ -223,7 +232,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
   }
 
   const readJson = (bytes: Uint8Array, stay: Stay): unknown => {
-    const count = jsonCount(undefined, jsonFields)
+    const count = jsonCount(jsonValues, jsonFields)
     const body = parseJson(bytes, jsonDepth, count)
     if (isObject(body) && Object.keys(body).length > BODY_FIELDS)
       throw invalidJson(`The request body has more than ${BODY_FIELDS} fields of its own`)

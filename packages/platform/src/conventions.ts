@@ -326,6 +326,8 @@ export const REPLY_DRAIN_MS = 30_000
 /** Bytes of a JSON body, and its fields: as many as the metadata of a session have room for. */
 export const PLATFORM_BODY_LIMIT = 1024 * 1024
 export const PLATFORM_JSON_FIELDS = 10_000
+/** Values of a JSON body: arrays, objects, and what is in them. */
+export const PLATFORM_JSON_VALUES = 20_000
 
 /** `info.version` of the OpenAPI document. */
 export const VERSION = '1.0.0'

@@ -1,4 +1,4 @@
-import { memoryKV } from '@turnpike/core'
+import { createUser, memoryKV } from '@turnpike/core'
 import { expect, it } from 'vitest'
 import { passwordAuth } from './identity/password-auth.js'
 import { createPlatform } from './platform.js'
@@ -19,4 +19,18 @@ it.each([
 ])('refuses %o', async (options, why) => {
   const kv = await memoryKV()
   expect(() => createPlatform({ kv, identity: passwordAuth({ kv }), ...options })).toThrow(why)
+})
+
+it('threat 214: a body has 20,000 values at most', async () => {
+  const kv = await memoryKV()
+  const { id: userId } = await createUser(kv, { email: 'ada@example.org' })
+  const platform = createPlatform({ kv, identity: { authenticate: () => ({ userId, via: 'custom' }) } })
+  const answer = async (values: number) => {
+    const body = JSON.stringify({ name: Array.from({ length: values }, () => 1) })
+    const headers = { 'content-type': 'application/json' }
+    const request = new Request('http://x.example/api/projects', { method: 'POST', headers, body })
+    return (await (await platform.fetch(request)).json()) as object
+  }
+  expect(await answer(19_998)).toMatchObject({ error: expect.stringContaining('name') as string })
+  expect(await answer(20_000)).toMatchObject({ error: expect.stringContaining('more than 20000 values') as string })
 })
