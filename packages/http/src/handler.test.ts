@@ -141,6 +141,23 @@ describe('the input of an operation', () => {
     for (const body of ['[[[1]]]', '{"a":1}', '[[],[],[]]']) expect(await status(body)).toBe(400)
   })
 
+  it('threat 215: of many large ones that come at once, each is parsed in a turn of the event loop of its own', async () => {
+    let turn = 0
+    let counting = setImmediate(function count() {
+      turn++
+      counting = setImmediate(count)
+    })
+    const turns: number[] = []
+    const { send } = setUp(() => turns.push(turn), { body: v.unknown() })
+    const body = `["${'x'.repeat(65_536)}"]`
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => send('POST', '/things', { body, headers: json })),
+    )
+    clearImmediate(counting)
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
+    expect(new Set(turns).size).toBe(20)
+  })
+
   it('threat 51: has 1,000 fields of its own at most', async () => {
     const { send } = setUp(() => null, { body: v.unknown() })
     const fields = (n: number) => JSON.stringify(Object.fromEntries(Array.from({ length: n }, (_, i) => [`f${i}`, i])))

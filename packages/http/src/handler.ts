@@ -1,5 +1,5 @@
 import { ApiError, StorageError } from '@turnpike/core'
-import { addressOf, callHook, isObject, jsonCount, oneLine, scrubPath, uuidv7 } from '@turnpike/core/helpers'
+import { addressOf, callHook, isObject, jsonCount, nextTurn, oneLine, scrubPath, uuidv7 } from '@turnpike/core/helpers'
 import { JSON_DEPTH, STORAGE_RETRY_AFTER_S } from '@turnpike/core/internal'
 import type { BodyMemory } from './body/body-memory.js'
 import { bodyMemory } from './body/body-memory.js'
@@ -31,6 +31,9 @@ import { openLog } from './request-log.js'
 import type { EventStream } from './answers/sse.js'
 import { sseBody, sseHeaders } from './answers/sse.js'
 import { Stay } from './body/stay.js'
+
+/** Bytes of a body that takes as long to parse as small requests as a whole. */
+const LARGE_BODY = 64 * 1024
 
 /** Who was found to call, where the caller of a request is looked up again. */
 export interface Before<Actor> {
@@ -287,6 +290,8 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
           bytes = await bytes
           enter(stay, await again(), operation.access)
         }
+        // Many that come at once are parsed in as many turns of the event loop, so that others have theirs between them.
+        if (bytes.length > LARGE_BODY) await nextTurn()
         body = readJson(bytes, stay)
       }
       if (body !== undefined) checkBody(operation, body)
