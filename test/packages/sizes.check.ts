@@ -91,7 +91,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
   ['gateway', 'tarball', 236_500, () => tarball('gateway')],
   ['http', 'tarball', 111_500, () => tarball('http')],
-  ['platform', 'tarball', 408_000, () => tarball('platform')],
+  ['platform', 'tarball', 413_000, () => tarball('platform')],
   ['providers', 'tarball', 536_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
   ['turnpike', 'tarball', 469_000, () => tarball('turnpike')],
