@@ -44,6 +44,17 @@ worldSuite(
       expect(await status('GET', '/api/tokens')).toBe(401)
     })
 
+    it('threat 192: sign-ins without end, each with a minute of its own for what ends them', async () => {
+      await world().advance(60_000)
+      const user = await world().signedIn()
+      const statuses: number[] = []
+      for (let i = 0; i < 6; i++) {
+        const as = i === 0 ? user : await world().signIn(user.email)
+        for (let j = 0; j < 20; j++) statuses.push((await world().ask('GET', '/api/tokens', { as })).status)
+      }
+      expect(statuses).toEqual([...Array(80).fill(200), ...Array(40).fill(429)])
+    })
+
     it('threat 211: an editor whose tasks use up the minute of the owner, who can still remove the editor, and then the tasks', async () => {
       await world().advance(60_000)
       const owner = await world().signedIn()

@@ -33,7 +33,7 @@ import { sseBody, sseHeaders } from './answers/sse.js'
 import { Stay } from './body/stay.js'
 
 /** Bytes of a body that takes as long to parse as small requests as a whole. */
-const LARGE_BODY = 64 * 1024
+const LARGE_BODY = 16 * 1024
 
 /** Who was found to call, where the caller of a request is looked up again. */
 export interface Before<Actor> {

@@ -16,7 +16,8 @@ export type Caller = { user: User; who: Identified } | null
 
 /** Counts the requests of a user or a sign-in, or of an address where there is no user. Both throw ApiError 429 where there are too many. */
 export interface RequestCount {
-  user(id: string): Promise<void>
+  /** @param minutes how many of as many requests as a user has a minute; default 1 */
+  user(id: string, minutes?: number): Promise<void>
   address(ip: string): Promise<void>
   /** Counts what a request of a user has read or is answered with, in requests, so that the next {@link turn} is refused where it is too much. */
   more(id: string, requests: number): Promise<void> | void
@@ -29,6 +30,9 @@ export interface RequestCount {
   /** Does a request of a user when it is its turn, or the next part of one that has begun, which is not refused any more. */
   turn<T>(id: string, work: (hasWaited: boolean) => Promise<T>, hasBegun?: boolean): Promise<T>
 }
+
+/** How many sign-ins of a user may use up minutes of their own by what ends them: more than a thief has, and fewer than somebody can make. */
+const SIGN_INS_COUNTED = 4
 
 /** Milliseconds between two looks whether there is room. */
 const ROOM_MS = 100
@@ -65,9 +69,9 @@ export function requestCount(
     if (isOver) throw refuse(user, Math.ceil((end - now()) / 1_000))
   }
   return {
-    async user(id) {
-      const { ok, retryAfter } = await limiter.consume(`api ${id}`, user)
-      if (!ok) throw refuse(user, retryAfter)
+    async user(id, minutes = 1) {
+      const { ok, retryAfter } = await limiter.consume(`api ${id}`, minutes * user)
+      if (!ok) throw refuse(minutes * user, retryAfter)
     },
     async address(ip) {
       if (ip === '') return
@@ -126,8 +130,12 @@ export function callerOf(
       return null
     }
     const who = await identify(identity, head, { ...sameOrigin, part: partOf(id), waited })
-    const counted = isEnding(id) ? (who?.signInId ?? who?.userId) : who?.userId
-    const [user] = who ? await Promise.all([userOf(kv, who, { now: now(), log }), counting?.user(counted!)]) : [null]
+    const counted = async ({ userId, signInId }: Identified): Promise<void> => {
+      if (!isEnding(id) || signInId === undefined) return counting?.user(userId)
+      await counting?.user(signInId)
+      await counting?.user(`${userId} of all sign-ins`, SIGN_INS_COUNTED)
+    }
+    const [user] = who ? await Promise.all([userOf(kv, who, { now: now(), log }), counted(who)]) : [null]
     if (!who || !user) throw unauthenticated()
     log?.({ user_id: user.id })
     if (access !== 'user' && !needed[access].roles.includes(user.role)) throw forbidden(needed[access].message)
