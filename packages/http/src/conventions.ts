@@ -15,11 +15,13 @@ export const LARGE_ANSWER = 64 * 1024
 export const BODY_COST = 16 * 1024
 
 /**
- * What a body is reckoned with once it is parsed: its bytes so many times, as it is text, values and what the upstream is sent, and so many
- * for each bracket and comma: an empty object in a list has one of both, and takes 64. Where this is less than `LARGE_ANSWER`, it is not counted.
+ * What a body is reckoned with once it is parsed: its bytes so many times, as it is text, values and what the upstream is sent, and so many for each
+ * bracket and comma, and for each field: an array in an array takes 56, and an object with a key that no other has takes 200. Where this is less than `LARGE_ANSWER`,
+ * it is not counted.
  */
 export const BODY_COPIES = 3
-export const VALUE_COST = 32
+export const VALUE_COST = 56
+export const FIELD_COST = 150
 
 /** Fields of the object that is a JSON body: what is done to a request copies it several times. */
 export const BODY_FIELDS = 1_000

@@ -205,7 +205,8 @@ describe('threat 49: the memory of bodies that are parsed', () => {
 
   it.each([
     ['three times their text', JSON.stringify('x'.repeat(180_000)), 550_000],
-    ['64 bytes for each object in a list', JSON.stringify(Array.from({ length: 8_000 }, () => ({}))), 600_000],
+    ['112 bytes for each array in a list', JSON.stringify(Array.from({ length: 4_500 }, () => [])), 560_000],
+    ['262 bytes for each field', JSON.stringify(Array.from({ length: 2_000 }, () => ({ a: 1 }))), 580_000],
   ])('is %s, and is given back', async (_, body, cost) => {
     const { send, ends } = hold(body, cost / 0.8)
     const first = send()

@@ -12,6 +12,7 @@ import {
   BODY_FIELDS,
   BODY_LIMIT,
   CLIENT_LEFT,
+  FIELD_COST,
   FILE_MEMORY,
   HEARTBEAT_MS,
   LARGE_ANSWER,
@@ -239,7 +240,7 @@ export function createHandler<Actor, Access extends string = string>(options: Ha
     const body = parseJson(bytes, jsonDepth, count)
     if (isObject(body) && Object.keys(body).length > BODY_FIELDS)
       throw invalidJson(`The request body has more than ${BODY_FIELDS} fields of its own`)
-    const cost = BODY_COPIES * bytes.length + VALUE_COST * count.values
+    const cost = BODY_COPIES * bytes.length + VALUE_COST * count.values + FIELD_COST * count.fields
     if (cost > LARGE_ANSWER) stay.hold(cost)
     return body
   }
