@@ -1,5 +1,5 @@
 import { piecesOf } from '../pieces.js'
-import { withUnseen } from '../unseen.js'
+import { withUnseen } from '../visible.js'
 
 /** A text that may be long, within an element that keeps its spaces and lines. */
 export function LongText({ text: written }: { text: string }) {

@@ -1,5 +1,5 @@
 import type { Token } from 'markdown-it'
-import { withUnseen } from '../unseen.js'
+import { withUnseen } from '../visible.js'
 import type { Block, Task } from './document.js'
 import { attribute, infoOf } from './parser.js'
 

@@ -7,7 +7,7 @@ import { CodeBlock } from './code.js'
 import type { Block, Task } from './document.js'
 import { isOwnFile } from './links.js'
 import { attribute, infoOf } from './parser.js'
-import { withUnseen } from '../unseen.js'
+import { withUnseen } from '../visible.js'
 import type { Part } from './parts.js'
 
 /**
