@@ -1,24 +1,8 @@
-import type { CallKind, Provider, Target, UpstreamFailure } from '@turnpike/core'
+import type { CallKind, Target, UpstreamFailure } from '@turnpike/core'
 import { UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
+import { failure, provider, target, testHealth } from '../../../../test/support/health.js'
 import { Health } from './health.js'
-
-const provider: Provider = { id: 'p', models: async () => [] }
-const target = (model = 'm', of = provider): Target => ({ provider: of, model, price: undefined, catalogue: '' })
-const failure = (fields: Partial<UpstreamFailure> = {}): UpstreamError =>
-  new UpstreamError('failed', { provider: 'p', kind: 'status', status: 500, accepted: false, ...fields })
-
-function setup() {
-  const clock = { now: Date.UTC(2026, 0, 2) }
-  const health = new Health({ failures: 3, restMs: 10_000, now: () => clock.now })
-  /** Reports one request that ends with `error`, or without one. */
-  const call = (error?: unknown): void => {
-    const one = target()
-    health.begin(one)
-    health.report(one, error)
-  }
-  return { clock, health, call }
-}
 
 describe('a model that is refused or fails', () => {
   it.each([
@@ -30,7 +14,7 @@ describe('a model that is refused or fails', () => {
     ['a 501 of llama.cpp', 'This server does not support embeddings', { status: 501, credential: false }],
     ['a 405', 'Method not allowed', { status: 405, credential: false }],
   ])('does not count %s, after which the model rests', (_, message, fields) => {
-    const { clock, health } = setup()
+    const { clock, health } = testHealth()
     const error = new UpstreamError(message, { ...failure({ credential: true, ...fields }).failure })
     for (let i = 0; i < 5; i++) health.report(target('m-7b'), error)
     expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 0 })
@@ -40,7 +24,7 @@ describe('a model that is refused or fails', () => {
   })
 
   it('threat 193: does not count errors of a model while others answer, as of one that is dead or overloaded', () => {
-    const { clock, health, call } = setup()
+    const { clock, health, call } = testHealth()
     call()
     clock.now += 9_999
     for (let i = 0; i < 3; i++) health.report(target('preview'), failure({ status: 503 }))
@@ -56,7 +40,7 @@ describe('a model that is refused or fails', () => {
     { kind: 'timeout', status: undefined, accepted: true },
     { kind: 'truncated', status: undefined, accepted: true },
   ])('lets a model rest that fails with %o while others of its provider answer', (fields) => {
-    const { clock, health, call } = setup()
+    const { clock, health, call } = testHealth()
     const fail = (): void => health.report(target('preview'), failure(fields))
     const rest = (): string | undefined => health.rest(target('preview'))?.why
     health.report(target('preview'))
@@ -78,7 +62,7 @@ describe('a model that is refused or fails', () => {
   })
 
   it('lets no model rest for time-outs while it answers others', () => {
-    const { clock, health } = setup()
+    const { clock, health } = testHealth()
     health.report(target())
     clock.now += 9_999
     for (let i = 0; i < 5; i++) health.report(target(), failure({ kind: 'timeout', status: undefined, accepted: true }))
@@ -96,14 +80,14 @@ describe('a model that is refused or fails', () => {
       health.rest({ ...target(), need: { task } }) !== undefined
 
     it('rests for that alone', () => {
-      const { health } = setup()
+      const { health } = testHealth()
       ask(health, 'embeddings', refused)
       expect([rests(health, 'embeddings'), rests(health, 'chat')]).toEqual([true, false])
       expect(health.limits(provider)).toHaveLength(1)
     })
 
     it('does not rest for an hour after its last answer', () => {
-      const { clock, health } = setup()
+      const { clock, health } = testHealth()
       ask(health, 'chat')
       clock.now += 3_599_999
       ask(health, 'chat', refused)
@@ -114,7 +98,7 @@ describe('a model that is refused or fails', () => {
     })
 
     it('does not rest for five seconds after it has, so that others may get an answer', () => {
-      const { clock, health } = setup()
+      const { clock, health } = testHealth()
       ask(health, 'chat', refused)
       clock.now += 10_000
       for (const ms of [0, 4_999]) {
@@ -136,7 +120,7 @@ describe('a rate limit', () => {
     [0, 0],
     [300_000, 86_400],
   ])('lets the model rest for %i ms with a Retry-After of %s seconds', (ms, retryAfter) => {
-    const { clock, health, call } = setup()
+    const { clock, health, call } = testHealth()
     const until = clock.now + ms
     call(failure({ status: 429, retryAfter }))
     expect(health.available(target())).toBe(true)
@@ -155,13 +139,13 @@ describe('a rate limit', () => {
     'Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_paid_tier_input_token_count',
     'Too many tokens, please wait before trying again.',
   ])('threat 167: rests five seconds at most where a smaller request may pass: %s', (text) => {
-    const { clock, health } = setup()
+    const { clock, health } = testHealth()
     health.report(target(), new UpstreamError(text, failure({ status: 429, retryAfter: 60 }).failure))
     expect(health.rest(target())?.until).toBe(clock.now + 5_000)
   })
 
   it('threat 167: lets requests pass that are far smaller than what a limit of tokens has refused', () => {
-    const { health } = setup()
+    const { health } = testHealth()
     const of = (prompt: number, output: number): Target => ({
       ...target(),
       need: { task: 'chat', size: () => ({ prompt, output }) },
@@ -176,7 +160,7 @@ describe('a rate limit', () => {
   })
 
   it('ends with the answer to a request that was sent all the same, and not with that to one before', () => {
-    const { health, call } = setup()
+    const { health, call } = testHealth()
     const before = target()
     health.begin(before)
     call(failure({ status: 429, retryAfter: 60 }))
@@ -187,7 +171,7 @@ describe('a rate limit', () => {
   })
 
   it.each([503, 529, 500])('is also a %i with a Retry-After, which counts as a failure too', (status) => {
-    const { clock, health, call } = setup()
+    const { clock, health, call } = testHealth()
     call(failure({ status, retryAfter: 2 }))
     expect(health.describe(provider).failures).toBe(1)
     expect(health.rest(target())).toEqual({ why: 'limited', until: clock.now + 2_000 })

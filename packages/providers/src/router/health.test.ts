@@ -1,33 +1,15 @@
-import type { Provider, Target, UpstreamFailure } from '@turnpike/core'
+import type { Provider, UpstreamFailure } from '@turnpike/core'
 import { ApiError, UpstreamError } from '@turnpike/core'
 import { describe, expect, it } from 'vitest'
+import { failure, provider, target, testHealth } from '../../../../test/support/health.js'
 import { Health } from './health.js'
 
-const provider: Provider = { id: 'p', models: async () => [] }
-const target = (model = 'm', of = provider): Target => ({ provider: of, model, price: undefined, catalogue: '' })
-const failure = (fields: Partial<UpstreamFailure> = {}): UpstreamError =>
-  new UpstreamError('failed', { provider: 'p', kind: 'status', status: 500, accepted: false, ...fields })
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
 const left = new ApiError(499, 'server_error', 'The client went away', { code: 'internal_error' })
 
-function setup() {
-  const clock = { now: Date.UTC(2026, 0, 2) }
-  const health = new Health({ failures: 3, restMs: 10_000, now: () => clock.now })
-  /** Reports one request that ends with `error`, or without one. */
-  const call = (error?: unknown): void => {
-    const one = target()
-    health.begin(one)
-    health.report(one, error)
-  }
-  const open = (): void => {
-    for (let i = 0; i < 3; i++) call(failure())
-  }
-  return { clock, health, call, open }
-}
-
 describe('the circuit breaker', () => {
   it('opens after the configured number of consecutive failures', () => {
-    const { health, call } = setup()
+    const { health, call } = testHealth()
     call(failure())
     call(failure())
     expect(health.available(target())).toBe(true)
@@ -55,7 +37,7 @@ describe('the circuit breaker', () => {
     ['an answer without a picture', failure({ kind: 'malformed', accepted: true, code: 'NO_IMAGE' })],
     ['an answer that was too long', failure({ kind: 'truncated', accepted: true, code: 'MAX_TOKENS' })],
   ])('starts counting again after %s', (_, error) => {
-    const { health, call } = setup()
+    const { health, call } = testHealth()
     for (let i = 0; i < 3; i++) {
       call(failure())
       call(failure())
@@ -69,7 +51,7 @@ describe('the circuit breaker', () => {
     ['an error of our own', new TypeError('x is undefined')],
     ['a rate limit', failure({ status: 429 })],
   ])('neither counts %s nor resets because of it', (_, error) => {
-    const { health, call } = setup()
+    const { health, call } = testHealth()
     call(failure())
     call(failure())
     for (let i = 0; i < 5; i++) call(error)
@@ -79,7 +61,7 @@ describe('the circuit breaker', () => {
   })
 
   it('threat 197: neither counts what is refused nor closes because of it', () => {
-    const { health, call } = setup()
+    const { health, call } = testHealth()
     for (const status of [500, 500, 400, 500, 400]) call(failure({ status, caller: status === 400 }))
     expect(health.describe(provider)).toMatchObject({ status: 'unhealthy', failures: 3 })
   })
@@ -95,7 +77,7 @@ describe('the circuit breaker', () => {
     { status: 529 },
     { status: 401, credential: true },
   ])('counts %o', (fields) => {
-    const { health, call } = setup()
+    const { health, call } = testHealth()
     for (let i = 0; i < 3; i++) call(failure(fields))
     expect(health.describe(provider)).toMatchObject({ status: 'unhealthy', last_failure: fields.kind ?? 'status' })
   })
@@ -112,7 +94,7 @@ describe('the circuit breaker', () => {
   ])(
     'counts %o only where nobody was answered for restMs, and a 500 or a connection that breaks for five seconds',
     (fields) => {
-      const { clock, health, call } = setup()
+      const { clock, health, call } = testHealth()
       call()
       clock.now += fields.status === 500 || fields.kind === 'unavailable' ? 4_999 : 9_999
       for (let i = 0; i < 3; i++) call(failure(fields))
@@ -135,7 +117,7 @@ describe('the circuit breaker', () => {
     ['Resource unavailable: try again later', { status: 429 }],
     ['Flex capacity exceeded', { status: 498 }],
   ])('does not count what another request would pass, and lets no model rest: %s', (text, fields) => {
-    const { health } = setup()
+    const { health } = testHealth()
     const error = new UpstreamError(text, failure(fields).failure)
     for (let i = 0; i < 5; i++) health.report(target(), error)
     expect(health.describe(provider)).toMatchObject({ status: 'healthy', failures: 0 })
@@ -147,14 +129,14 @@ describe('the circuit breaker', () => {
     'The upstream answered with status 403',
     'API key was leaked',
   ])('counts a 403 that names no model: %s', (message) => {
-    const { health } = setup()
+    const { health } = testHealth()
     const error = new UpstreamError(message, failure({ status: 403, credential: true }).failure)
     for (let i = 0; i < 3; i++) health.report(target('gpt-x'), error)
     expect(health.describe(provider)).toMatchObject({ status: 'unhealthy' })
   })
 
   it('is separate for each provider object, also with the same id', () => {
-    const { health, open } = setup()
+    const { health, open } = testHealth()
     open()
     const twin: Provider = { ...provider }
     expect([health.available(target()), health.available(target('m', twin))]).toEqual([false, true])
@@ -163,7 +145,7 @@ describe('the circuit breaker', () => {
 
 describe('half-open, a provider', () => {
   it('is probed by one request at a time', () => {
-    const { clock, health, open } = setup()
+    const { clock, health, open } = testHealth()
     open()
     clock.now += 9_999
     expect(health.available(target())).toBe(false)
@@ -181,7 +163,7 @@ describe('half-open, a provider', () => {
   })
 
   it('is probed by another request when one takes as long as a slow reader', () => {
-    const { clock, health, open } = setup()
+    const { clock, health, open } = testHealth()
     open()
     clock.now += 10_000
     health.begin(target())
@@ -190,7 +172,7 @@ describe('half-open, a provider', () => {
   })
 
   it('opens again immediately when the probe fails', () => {
-    const { clock, health, call, open } = setup()
+    const { clock, health, call, open } = testHealth()
     open()
     clock.now += 10_000
     call(failure())
@@ -205,7 +187,7 @@ describe('half-open, a provider', () => {
     ['left', left],
     ['was rate limited', failure({ status: 429 })],
   ])('can be probed by the next request when the first %s', (_, error) => {
-    const { clock, health, call, open } = setup()
+    const { clock, health, call, open } = testHealth()
     open()
     clock.now += 10_000
     call(error)
@@ -216,7 +198,7 @@ describe('half-open, a provider', () => {
   })
 
   it('is not probed twice because an ordinary request ends', () => {
-    const { clock, health, open } = setup()
+    const { clock, health, open } = testHealth()
     open()
     const early = target()
     health.begin(early)
@@ -235,7 +217,7 @@ describe('half-open, a provider', () => {
 
 describe('an open breaker', () => {
   it('lets all models rest until one request may try the provider', () => {
-    const { clock, health, open } = setup()
+    const { clock, health, open } = testHealth()
     open()
     expect(health.rest(target('any'))).toEqual({ why: 'unhealthy', until: clock.now + 10_000 })
     clock.now += 10_000
@@ -245,7 +227,7 @@ describe('an open breaker', () => {
 
 describe('the description of a provider', () => {
   it('has its state and the time of the next probe', () => {
-    const { health, call, open } = setup()
+    const { health, call, open } = testHealth()
     const fresh = { id: 'p', status: 'healthy', failures: 0, last_failure: null, next_try: null }
     expect(health.describe(provider)).toEqual(fresh)
     open()
