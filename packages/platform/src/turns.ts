@@ -62,7 +62,7 @@ async function* eachInTurn(
 }
 
 /** Operations that read little, whatever others have written: they are done also by users who have read too much for their minute. */
-const SMALL = new Set([
+const READS_LITTLE = new Set([
   'account.get',
   'account.balance',
   'account.limits',
@@ -98,7 +98,7 @@ export function inTurns(given: PlatformRoute, count: RequestCount): PlatformRout
       if (!isAnswer(made)) await count.more(id, requestsOf(made))
       return made
     }
-    const value = await count.turn(id, work, SMALL.has(operation.id))
+    const value = await count.turn(id, work, READS_LITTLE.has(operation.id))
     if (!isAnswer(value) || value.kind !== 'bytes' || typeof value.body === 'string') return value
     const check = async (): Promise<void> => {
       if ((await call.again())?.user.role !== caller.user.role) throw unauthenticated()

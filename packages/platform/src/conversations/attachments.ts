@@ -79,8 +79,8 @@ export function attachments(files: FileOperations | undefined) {
         if (!kindOf(file) && !(await isText(file)))
           throw invalid(`${display_name} is no picture, PDF or text that a model could read`, { field: 'attachments' })
         // What is no picture but is named one is sent as text, and counts as that among the messages of others.
-        const isNamed = mime_type.startsWith('image/') && !kindOf(file)
-        attached.push({ id: file.id, display_name, mime_type: isNamed ? 'text/plain' : mime_type, size_bytes })
+        const isMisnamed = mime_type.startsWith('image/') && !kindOf(file)
+        attached.push({ id: file.id, display_name, mime_type: isMisnamed ? 'text/plain' : mime_type, size_bytes })
       }
       return attached
     },

@@ -39,7 +39,7 @@ type Owner = {
 
 const ownerKey = (id: string): Key => ['task', id]
 export const taskKey = (projectId: string, id: string): Key => inProject(projectId, 'task', id)
-const revisionsKey = (projectId: string, id: string): string[] => inProject(projectId, 'revision', id) as string[]
+const revisionsKey = (projectId: string, id: string): Key => inProject(projectId, 'revision', id)
 const resultKey = (projectId: string, id: string): Key => inProject(projectId, 'result', id)
 
 export const taskView = viewOf(Task)
