@@ -12,6 +12,8 @@ import { onShutdown } from './shutdown.js'
 /** The part of the server that is specific to a runtime. */
 export interface Runtime {
   transport: Transport
+  /** Default for `server.bodyMemoryMB`; default 512. */
+  bodyMemoryMB?: number
   /** Starts to listen. @returns the address, and `stop`: accepts no more connections, and resolves when the open ones have closed */
   serve(app: Turnpike, server: Config['server']): Promise<{ address: string; stop(): Promise<unknown> }>
 }
@@ -62,12 +64,17 @@ export interface Told {
 
 /** Serves in this process. */
 async function serveHere(
-  { transport, serve }: Runtime,
+  { transport, bodyMemoryMB, serve }: Runtime,
   config: Config,
   { events, say, runsWith }: Told,
 ): Promise<void> {
   const { onError, onRequest } = createLog(config.server.log)
-  const hosted = (config: Config): Config => ({ transport, ...config, gateway: { toPng, ...config.gateway } })
+  const hosted = (config: Config): Config => ({
+    transport,
+    ...config,
+    server: { ...(bodyMemoryMB !== undefined && { bodyMemoryMB }), ...config.server },
+    gateway: { toPng, ...config.gateway },
+  })
   const app = await turnpike(hosted(config), { onError, onRequest, events })
   const { address, stop } = await serve(app, config.server)
   onShutdown(async () => {

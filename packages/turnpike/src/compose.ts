@@ -155,7 +155,7 @@ export async function compose(config: Config, parts: Parts, overlay: Overlay, be
     kv,
     rateLimiter,
     trustedHops,
-    bodyMemory: server.bodyMemoryMB * 1_000_000,
+    ...(server.bodyMemoryMB !== undefined && { bodyMemory: server.bodyMemoryMB * 1_000_000 }),
     balancePolicy,
     onError,
     ...(keyLimits && { keyLimits }),

@@ -38,9 +38,8 @@ const Server = section({
   baseUrl: setting('The address that users see; default from host and port.', url()),
   trustedHops: setting('Reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.', integer(0, 100), 0),
   bodyMemoryMB: setting(
-    'Megabytes of bodies that a process holds for /v1, and as many for /api.',
+    'Megabytes of bodies that a process holds for /v1, and as many for /api; default 512, of the server on Node at most a quarter of the heap.',
     integer(1, 1_000_000),
-    512,
   ),
   bodyIdleMs: setting('Milliseconds that a request body may pause; default 30,000.', milliseconds()),
   bodyBytesPerS: setting('Bytes a second at which a request body has to arrive; default 500.', integer(1)),
