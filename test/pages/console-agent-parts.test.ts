@@ -26,6 +26,28 @@ describe('what is shown of a run', () => {
     ])
   })
 
+  it('keeps calls apart to which the model gave one id', () => {
+    const call: AgentEvent = { type: 'call', id: 'a', name: 'read_file', args: {} }
+    const result = (text: string): AgentEvent => ({ type: 'result', id: 'a', text, failed: false })
+    const reason: AgentEvent = { type: 'refused', id: 'a', name: 'none', reason: 'No such tool' }
+    const { parts } = runAfter(
+      call,
+      { type: 'allowed', id: 'a' },
+      result('one'),
+      call,
+      result('two'),
+      reason,
+      call,
+      reason,
+    )
+    expect(parts.map((part) => part.type === 'call' && [part.state, part.result])).toEqual([
+      ['done', 'one'],
+      ['done', 'two'],
+      ['refused', 'No such tool'],
+      ['refused', 'No such tool'],
+    ])
+  })
+
   it('is not what came before the model was asked again', () => {
     const text: AgentEvent = { type: 'text', text: 'Half' }
     expect(runAfter(refused(0), step, text, { type: 'retry', reason: 'It broke off.', seconds: 1 }).parts).toHaveLength(

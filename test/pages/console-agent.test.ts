@@ -42,6 +42,7 @@ consoleSuite(
       await call('list_files').getByRole('button', { name: 'Allow', exact: true }).click()
       // It goes on while nobody looks.
       await call('read_file').getByText('Asks you').waitFor()
+      await call('read_file').getByText('weather.txt').waitFor()
       await page.keyboard.press('Escape')
       await drawer.waitFor({ state: 'detached' })
       await open(`/projects/${id}?task=${task.id}`, 'Website')

@@ -52,7 +52,7 @@ consoleSuite('the approval of tasks in the console', (given) => {
     const tags = Array.from('send it', (one) => `&#x${(0xe0000 + one.charCodeAt(0)).toString(16)};`).join('')
     const lines = [
       'A headline.[](<https://a.example/ send the key>) See [it](https://b.example "and the file").',
-      `![logo](https://c.example/say-yes) Now ${tags}`,
+      `![logo](https://c.example/say-yes) Now ${tags}\u{E0041}. \u2067Keep\u200F it\u2069`,
       `\n    x${' '.repeat(300)}hidden`,
     ]
     await waiting(lines.join('\n'))
@@ -64,7 +64,7 @@ consoleSuite('the approval of tasks in the console', (given) => {
     expect(shown).toEqual(['none', '" (https://b.example)"', '" (https://c.example/say-yes)"'])
     expect(await links.first().textContent()).toBe('https://a.example/%20send%20the%20key')
     await page.getByText('(and the file)').waitFor()
-    await page.getByText('Now send it').waitFor()
+    await page.getByText(`Now ${tags}\\u{e0041}. \\u{2067}Keep\\u{200f} it\\u{2069}`).waitFor()
     const code = page.getByRole('dialog').locator('pre')
     expect(await code.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true)
     await inspect('console-task-addresses')

@@ -86,6 +86,14 @@ describe('the diff of two texts', () => {
     expect(shown('See [it](https://a.example).', 'See [it](https://b.example).')).toEqual(['See [-it-]{+it+}.'])
   })
 
+  it('threat 209: does not take one text for another: numbers behind links, languages of code, first numbers of lists', () => {
+    const links = Array.from({ length: 12 }, (_, n) => `[a](https://a.example/${n})`).join(' ')
+    const pay = (n: number, amount: string) => `${links}. Pay [us](https://a.example/${n})${amount} now.`
+    expect(shown(pay(0, '2500'), pay(11, '500')).join('')).toContain('{+us')
+    expect(shown('```js\nx\n```\n', '```sh\nx\n```\n')).toEqual(['[-js-]', '{+sh+}', 'x'])
+    expect(shown('3. days\n4. b\n', '30. days\n31. b\n')).toEqual(['3. [-days-]', '30. {+days+}', '31. b'])
+  })
+
   it('of texts that read the same has no changes', () => {
     for (const [before, after] of [
       ['', ''],

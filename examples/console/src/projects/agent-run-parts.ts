@@ -9,6 +9,8 @@ export interface CallPart {
   id: string
   name: string
   args?: unknown
+  /** What it is about, where the arguments do not say so. */
+  about?: string
   state: 'asked' | 'running' | 'done' | 'failed' | 'refused'
   /** What it gave, or why it was refused or failed. */
   result?: string
@@ -40,8 +42,15 @@ export interface Run {
   stop: () => void
 }
 
-const setCall = (parts: readonly Part[], id: string, change: Partial<CallPart>): readonly Part[] =>
-  parts.map((part) => (part.type === 'call' && part.id === id ? { ...part, ...change } : part))
+/** The last call of an id, which a model may give to several. */
+const lastCall = (parts: readonly Part[], id: string): CallPart | undefined =>
+  parts.findLast((part): part is CallPart => part.type === 'call' && part.id === id)
+
+/** Changes the last call of an id. */
+export const setCall = (parts: readonly Part[], id: string, change: Partial<CallPart>): readonly Part[] => {
+  const last = lastCall(parts, id)
+  return parts.map((part) => (part === last ? { ...last, ...change } : part))
+}
 
 function changed(run: Run, event: AgentEvent): Run {
   const { parts } = run
@@ -65,7 +74,7 @@ function changed(run: Run, event: AgentEvent): Run {
       return { ...run, parts: setCall(parts, event.id, { state: 'running' }) }
     case 'refused': {
       const { id, name, reason: result } = event
-      const isShown = parts.some((part) => part.type === 'call' && part.id === id)
+      const isShown = lastCall(parts, id)?.state === 'asked'
       const refused = { state: 'refused', result } as const
       return {
         ...run,

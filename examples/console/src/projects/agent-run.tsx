@@ -3,13 +3,13 @@ import type { Outcome } from '@turnpike/agent'
 import type { Tone } from '@turnpike/ui'
 import { count, indented, LongText, Notice, Panel, Status, usd, visible } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
-import { useEffect, useRef } from 'preact/hooks'
+import { useContext, useEffect, useRef } from 'preact/hooks'
 import type { CallPart, Run } from './agent-run-parts.js'
 import { MOST_PARTS } from './agent-run-parts.js'
 import { runs, startRun } from './agent-runs.js'
 import { Thinking } from './message-parts.js'
 import { ModelForm } from './model-form.js'
-import { useMayEdit } from './role.js'
+import { ShownProject, useMayEdit } from './role.js'
 import type { Task } from './tasks.js'
 
 const states: Record<CallPart['state'], [name: string, tone: Tone]> = {
@@ -21,12 +21,21 @@ const states: Record<CallPart['state'], [name: string, tone: Tone]> = {
 }
 
 /** A call of a tool, with what it is called with and, once it has run, what it gave. */
-function Call({ part: { id, name, args, state, result }, onAnswer }: { part: CallPart; onAnswer: Run['answer'] }) {
+function Call({
+  part: { id, name, args, about, state, result },
+  onAnswer,
+}: {
+  part: CallPart
+  onAnswer: Run['answer']
+}) {
   const [word, tone] = states[state]
   return (
     <div class="agent-call stack" role="group" aria-label={`Call of ${visible(name)}`}>
       <div class="spread">
-        <code>{visible(name)}</code>
+        <span>
+          <code>{visible(name)}</code>
+          {about !== undefined && <b class="break"> {visible(about)}</b>}
+        </span>
         <Status tone={tone}>{word}</Status>
       </div>
       {args !== undefined && Object.keys(args as object).length > 0 && (
@@ -77,7 +86,7 @@ function Running({ run }: { run: Run }) {
       <div class="body stack">
         {gone > 0 && <p class="small amber">Here are the last {count(MOST_PARTS)} parts of it.</p>}
         {parts.map((part, i) => {
-          if (part.type === 'call') return <Call key={part.id} part={part} onAnswer={answer} />
+          if (part.type === 'call') return <Call key={gone + i} part={part} onAnswer={answer} />
           const isLast = i === parts.length - 1 && !outcome
           if (part.type === 'thinking') return <Thinking key={gone + i} text={part.text} isRunning={isLast} />
           // The last text is the draft, which is shown below.
@@ -114,6 +123,7 @@ export function AgentRun({ task, onChange }: { task: Task; onChange: (task: Task
     if (changed && changed !== told.current) onChange(changed)
     told.current = changed
   }, [changed])
+  const project = useContext(ShownProject)
   const mayStart = useMayEdit() && (!run || run.outcome) && ['scheduled', 'failed'].includes(task.status)
   return (
     <>
@@ -123,9 +133,15 @@ export function AgentRun({ task, onChange }: { task: Task; onChange: (task: Task
           <div class="body">
             <ModelForm
               label="Run"
-              hint="It writes a draft in this page, and asks before it reads or saves your files."
+              hint="It writes a draft in this page, and asks before it reads or saves your files. Members of the project see what it writes."
               run={(model) => startRun(task, model)}
             />
+            {project?.description && (
+              <details class="small">
+                <summary>What it is told of the project</summary>
+                <Markdown text={project.description} showsAll hasTools={false} />
+              </details>
+            )}
           </div>
         </Panel>
       )}

@@ -2,8 +2,8 @@ import { signal } from '@preact/signals'
 import { runTask } from '@turnpike/agent'
 import { turnpike, whenSignedOut } from '../turnpike.js'
 import type { Answer, Run } from './agent-run-parts.js'
-import { after } from './agent-run-parts.js'
-import { agentTools } from './agent-tools.js'
+import { after, setCall } from './agent-run-parts.js'
+import { agentTools, subjectOf } from './agent-tools.js'
 import type { Task } from './tasks.js'
 
 /** The runs of this page, by the task. They go on where its drawer is closed. */
@@ -33,9 +33,13 @@ export async function startRun(task: Task, model: string): Promise<void> {
       task,
       model,
       tools: agentTools,
-      async approve({ id, name }) {
-        if (always.has(name)) return true
-        const given = await new Promise<Answer>((resolve) => waiting.set(id, resolve))
+      async approve(call, { signal }) {
+        const { id, name } = call
+        const answered = !always.has(name) && new Promise<Answer>((resolve) => waiting.set(id, resolve))
+        const about = await subjectOf(call, signal)
+        if (about !== undefined) show({ ...run, parts: setCall(run.parts, id, { about }) })
+        const given = await answered
+        if (given === false) return true
         waiting.delete(id)
         if (given === 'always') always.add(name)
         return given !== 'refuse'

@@ -1,4 +1,4 @@
-import type { JsonSchema, Tool } from '@turnpike/agent'
+import type { Call, JsonSchema, Tool } from '@turnpike/agent'
 import { turnpike } from '../turnpike.js'
 
 /** Characters of a file that a model is told. */
@@ -44,3 +44,11 @@ export const agentTools: readonly Tool[] = [
     },
   },
 ]
+
+/** The name of the file that a call would read, so that nobody allows it by an id alone; undefined for other calls, and where there is none. */
+export async function subjectOf({ name, args }: Call, signal: AbortSignal): Promise<string | undefined> {
+  if (name !== 'read_file') return undefined
+  const { id } = args as { id: string }
+  const file = await turnpike.get('/api/user-files/{id}', { params: { id }, signal }).catch(() => undefined)
+  return file?.display_name
+}

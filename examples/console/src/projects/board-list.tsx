@@ -1,5 +1,5 @@
 import './board-list.css'
-import { Ago, Icon, icons, route, setQuery, Status, useWindow } from '@turnpike/ui'
+import { Ago, Icon, icons, route, setQuery, Status, useWindow, visible } from '@turnpike/ui'
 import { useMemo, useRef } from 'preact/hooks'
 import type { Sort } from './board-filter.js'
 import { orderOf, sorted } from './board-filter.js'
@@ -58,8 +58,8 @@ function Row({ task, ...actions }: { task: Task } & CardActions) {
         <Pick task={task} {...actions} />
       </span>
       <span role="rowheader" class="title">
-        <a id={cardId(task.id)} href={taskLink(task.id)} title={task.title}>
-          {task.title}
+        <a id={cardId(task.id)} href={taskLink(task.id)} title={visible(task.title)}>
+          {visible(task.title)}
         </a>
       </span>
       <span role="cell" class="status-cell">

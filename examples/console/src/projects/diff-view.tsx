@@ -1,5 +1,5 @@
 import './diff.css'
-import { count, LongText } from '@turnpike/ui'
+import { count, LongText, visible } from '@turnpike/ui'
 import { useBlocks, useReader } from '@turnpike/ui/markdown'
 import type { Block } from '@turnpike/ui/markdown/document'
 import type { Mark } from '@turnpike/ui/markdown/leaves'
@@ -152,8 +152,8 @@ function summary({ changed, removed, added, isCut }: Diff, isSameSource: boolean
 
 /** How a text became another, as one text with what was taken off and put in. */
 export function DiffView({
-  before,
-  after,
+  before: old,
+  after: changed,
   names: [left, right],
 }: {
   before: string
@@ -161,6 +161,7 @@ export function DiffView({
   names: readonly [string, string]
 }) {
   const reader = useReader()
+  const [before, after] = [visible(old), visible(changed)]
   const [a, b] = [useBlocks(before), useBlocks(after)]
   const isRead = a?.isWhole && b?.isWhole
   const found = useMemo(
@@ -173,7 +174,7 @@ export function DiffView({
     <div class="stack">
       <div class="spread">
         <p class="small muted">
-          <del>{left}</del> → <ins>{right}</ins>. {summary(found, before === after)}
+          <del>{left}</del> → <ins>{right}</ins>. {summary(found, old === changed)}
         </p>
         {found.isCut && (
           <button type="button" aria-pressed={isPlain} onClick={() => setPlain(!isPlain)}>

@@ -139,14 +139,14 @@ const wordsOf = ({ runs }: Leaf, whole: boolean, numbers: Budget['marks']): Word
     const by = marks.map(({ tag, href = '' }) => `${tag} ${href}`).join(' ')
     const number = numbers.get(by) ?? numbers.size
     numbers.set(by, number)
-    return words.map((text) => ({ text, marks, key: by === '' ? text : `${text}\0${number}` }))
+    return words.map((text) => ({ text, marks, key: by === '' ? text : `\0${number}\0${text}\0` }))
   })
 
 /** The sentences of a leaf. Rows and lines of code are one. */
 function sentencesOf(leaf: Leaf, whole: boolean, marks: Budget['marks']): Sentence[] {
-  const { kind, depth, marker, runs } = leaf
-  // The number of an item says only where it is.
-  const shape = `${kind} ${depth} ${marker?.replace(/\d+/, '')}`
+  const { kind, depth, marker, start, runs } = leaf
+  // The number of another item than the first says only where it is.
+  const shape = `${kind} ${depth} ${marker?.replace(/\d+/, '')} ${start}\0`
   const isOne = whole || kind === 'row' || kind === 'code' || runs.length === 0
   const ends = isOne
     ? []

@@ -1,14 +1,13 @@
-import { useContext } from 'preact/hooks'
 import { Markdown } from '@turnpike/ui/markdown'
 import { Attachments } from './attachments.js'
 import type { Message as MessageOf } from './conversation-types.js'
 import { account } from '../turnpike.js'
 import { MessageFoot, Thinking } from './message-parts.js'
-import { Role } from './role.js'
+import { useIsOwner } from './role.js'
 
 /** Who wrote a message, as the user knows them. */
 function useAuthor({ role, user_id: userId }: MessageOf): string {
-  const isOwner = useContext(Role) === undefined
+  const isOwner = useIsOwner()
   if (role !== 'user') return role === 'system' ? 'System' : 'Assistant'
   if (userId === undefined) return isOwner ? 'You' : 'The owner'
   return userId === account.value?.id ? 'You' : 'Another member'

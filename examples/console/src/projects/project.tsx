@@ -8,7 +8,7 @@ import { Board } from './board.js'
 import { Conversation } from './conversation.js'
 import { Membership } from './membership.js'
 import { Results } from './results.js'
-import { Role } from './role.js'
+import { ShownProject } from './role.js'
 import { Settings } from './settings.js'
 import { Share } from './share.js'
 import { Spend } from './spend.js'
@@ -111,7 +111,7 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
         )
       }
     >
-      <Role.Provider value={project.value?.role}>
+      <ShownProject.Provider value={project.value}>
         <Tabs id={id} part={part} />
         <Loaded data={project}>
           {(value) =>
@@ -159,7 +159,7 @@ export function ProjectPage({ id, part }: { id: string; part: string }) {
           />
         )}
         {isSharing && project.value && <Share project={project.value} onClose={() => setSharing(false)} />}
-      </Role.Provider>
+      </ShownProject.Provider>
     </Page>
   )
 }

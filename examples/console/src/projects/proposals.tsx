@@ -1,4 +1,4 @@
-import { ActionButton, Dialog, ErrorNotice, useAction } from '@turnpike/ui'
+import { ActionButton, Dialog, ErrorNotice, useAction, visible } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
@@ -25,7 +25,7 @@ function Proposed({
   return (
     <li>
       <div class="spread">
-        <h3 class="break">{title}</h3>
+        <h3 class="break">{visible(title)}</h3>
         {task ? (
           <a ref={focus} href={taskIn(task)}>
             On the board

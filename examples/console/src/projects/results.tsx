@@ -1,5 +1,5 @@
 import type { Schemas } from '@turnpike/client'
-import { Empty, linkTo, route, time } from '@turnpike/ui'
+import { Empty, linkTo, route, time, visible } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { turnpike } from '../turnpike.js'
 import { PagedList, useAgain, usePages } from '../use-pages.js'
@@ -13,7 +13,7 @@ const Result = ({ result: { task_id, title, output, created_at } }: { result: Sc
     <div class="spread">
       <h3>
         <a class="break" href={linkTo(route.value.path, { task: task_id })}>
-          {title}
+          {visible(title)}
         </a>
       </h3>
       <time class="small muted number" dateTime={created_at}>

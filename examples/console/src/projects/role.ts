@@ -2,11 +2,14 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Project } from './project-form.js'
 
+/** The project that is shown, once it is read. */
+export const ShownProject = createContext<Project | undefined>(undefined)
+
 /** What the user is in the project that is shown; undefined = its owner. */
-export const Role = createContext<Project['role']>(undefined)
+const useRole = (): Project['role'] => useContext(ShownProject)?.role
 
 /** Whether the project that is shown is the user's own. */
-export const useIsOwner = (): boolean => useContext(Role) === undefined
+export const useIsOwner = (): boolean => useRole() === undefined
 
 /** Whether the user may change what is in the project that is shown. */
-export const useMayEdit = (): boolean => useContext(Role) !== 'reader'
+export const useMayEdit = (): boolean => useRole() !== 'reader'

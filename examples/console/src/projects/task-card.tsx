@@ -1,5 +1,5 @@
 import './task-card.css'
-import { Ago, Icon, icons, linkTo, route } from '@turnpike/ui'
+import { Ago, Icon, icons, linkTo, route, visible } from '@turnpike/ui'
 import { MoveMenu } from './move-menu.js'
 import { useMayEdit } from './role.js'
 import { Avatar } from './task-avatar.js'
@@ -51,10 +51,10 @@ export function TaskCard({ task, isTaken, ...actions }: { task: Task; isTaken: b
         class="break clamp"
         href={taskLink(task.id)}
         draggable={false}
-        title={task.title}
+        title={visible(task.title)}
         aria-keyshortcuts={mayEdit ? 'Space X M' : undefined}
       >
-        {task.title}
+        {visible(task.title)}
       </a>
       <div class="card-foot small muted">
         <Avatar name={agent} />

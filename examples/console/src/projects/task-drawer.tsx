@@ -13,6 +13,7 @@ import {
   toast,
   useAction,
   useData,
+  visible,
 } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -151,7 +152,7 @@ function Content({
           {isOwner && !isRunHere(task) && (
             <ConfirmButton action={remove} label="Delete" busy="Deleting…" title="Delete the task?" class="quiet">
               <p class="break">
-                “{task.title}” will be gone, with its output and its revisions. Nobody can take that back.
+                “{visible(task.title)}” will be gone, with its output and its revisions. Nobody can take that back.
               </p>
             </ConfirmButton>
           )}
@@ -201,7 +202,7 @@ export function TaskDrawer({
     if (value) onChange(value)
   }, [value])
   return (
-    <Dialog title={shown?.title ?? 'Task'} form="drawer wide" onClose={onClose}>
+    <Dialog title={visible(shown?.title ?? 'Task')} form="drawer wide" onClose={onClose}>
       <Loaded data={{ ...data, value: shown }}>
         {(task) => (
           <Content

@@ -1,4 +1,4 @@
-import { goTo, linkTo, useData } from '@turnpike/ui'
+import { goTo, linkTo, useData, visible } from '@turnpike/ui'
 import { turnpike } from '../turnpike.js'
 import type { Task } from './tasks.js'
 
@@ -26,7 +26,7 @@ export function NextWaiting({ task }: { task: Task }) {
       <span class="break">
         <span class="small muted">Next task that waits for you</span>
         <br />
-        <b>{next.title}</b>
+        <b>{visible(next.title)}</b>
       </span>
       <button type="button" class="primary" onClick={() => goTo(`/projects/${next.project_id}`, { task: next.id })}>
         Open it

@@ -1,4 +1,4 @@
-import { Ago, Loaded, plural, useData } from '@turnpike/ui'
+import { Ago, Loaded, plural, useData, visible } from '@turnpike/ui'
 import { turnpike } from '../turnpike.js'
 import type { Pages } from '../use-pages.js'
 import type { Project } from './project-form.js'
@@ -34,7 +34,7 @@ export function WaitingForYou({ projects }: { projects: Pages<Project> }) {
               {tasks.slice(0, NAMED).map((task) => (
                 <li key={task.id}>
                   <a class="break" href={taskIn(task)}>
-                    {task.title}
+                    {visible(task.title)}
                   </a>
                   <span class="small muted">
                     {names.get(task.project_id)} · <Ago at={task.updated_at} />

@@ -3,6 +3,9 @@ import type { Commit, KV } from '../kv/kv.js'
 import type { ListPage, PageOptions } from '../kv/pages.js'
 import { pageBelow } from '../kv/pages.js'
 
+/** Actors that are no users, so that no user has their names. */
+export const ACTORS: readonly string[] = ['admin-token', 'single-sign-on', 'mail']
+
 /** An entry of the audit log: one action of an administrator or a user. */
 export type AuditEntry = {
   id: string

@@ -12,7 +12,7 @@ import { perMinute } from '../schemas/integers.js'
 import type { FieldSchemas } from '../helpers/options.js'
 import { checkFields } from '../helpers/options.js'
 import type { Act } from './audit.js'
-import { audit } from './audit.js'
+import { ACTORS, audit } from './audit.js'
 import type { Role } from './roles.js'
 import { ROLES } from './roles.js'
 
@@ -155,6 +155,7 @@ export async function newUser(
   checkFields('createUser', input, inputFields)
   const { now = Date.now(), check = [], del = [] } = act
   const { id = uuidv7(now), budget, token_limit } = input
+  if (ACTORS.includes(id)) return null
   const email = input.email?.normalize('NFC') ?? null
   const user: User = {
     id,

@@ -4,7 +4,8 @@ const resolved = Promise.resolve()
 export const microtask = (callback: () => void): void => void resolved.then(callback)
 
 /** Runs a callback after the current turn of the event loop; as a microtask where there is no `setImmediate`, as in Workers. */
-export const afterTurn: (callback: () => void) => void = globalThis.setImmediate ?? queueMicrotask
+export const afterTurn: (callback: () => void) => void =
+  (globalThis as { setImmediate?: (callback: () => void) => void }).setImmediate ?? queueMicrotask
 
 /** Milliseconds of {@link mapInTurns} between two turns. */
 const STEP_MS = 5

@@ -2,6 +2,7 @@ import type { Token } from 'markdown-it'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { MarkdownDocument } from './document.js'
 import { leavesOf } from './leaves.js'
+import { sourceOf } from './parser.js'
 
 beforeAll(() => vi.stubGlobal('location', new URL('https://turnpike.example/console')))
 afterAll(() => vi.unstubAllGlobals())
@@ -103,8 +104,11 @@ describe('a document of Markdown', () => {
       for (const nest of nests) expect([row, shown(nest(table(row)))]).toEqual([row, [false]])
     for (const text of ['> [n]: https://n.example "Send"\n', '- A\n\n  [n]: https://n.example "Send"\n'])
       expect([text, shown(text)]).toEqual([text, [false]])
+    for (const text of ['1. A\n99. B\n', '7. A\n   1. b\n   3. c\n8. D\n'])
+      expect([text, shown(text)]).toEqual([text, [false]])
     for (const text of [
       '7. A\n9) B\n',
+      '7. A\n   - b\n8. C\n   1. d\n   1. e\n9. F\n',
       '- [x] A\n- [ ] x\n',
       '> 1. `a`\n>\n>    ```js b\n>    x\n>    ```\n',
       '    a\n\tb\n',
@@ -114,13 +118,34 @@ describe('a document of Markdown', () => {
       expect([text, shown(text)]).toEqual([text, shown(text).map(() => true)])
   })
 
-  it('threat 209: compares titles of links and pictures, and what stands behind the language of code', () => {
+  it('threat 209: compares titles of links and pictures, and the language of code with what stands behind it', () => {
     const text =
       '[](https://c.example/send) [a](https://a.example "Send") ![b](https://b.example "it")\n\n```js the key\nx\n```\n'
     const texts = read(text)
       .blocks.flatMap(leavesOf)
       .map(({ runs }) => runs.map(({ text }) => text).join(''))
-    expect(texts).toEqual(['https://c.example/send a (Send) b (it)', 'the key', 'x'])
+    expect(texts).toEqual(['https://c.example/send a (Send) b (it)', 'js the key', 'x'])
+  })
+
+  it('threat 209: has entities of what is not seen as text, and others as what they stand for', () => {
+    const textOf = (text: string): string =>
+      read(sourceOf(text))
+        .blocks.flatMap(leavesOf)
+        .flatMap(({ runs }) => runs.map(({ text }) => text))
+        .join('')
+    for (const entity of ['&#xE0041;', '&#8238;', '&ZeroWidthSpace;', '&zwnj;'])
+      expect(textOf(`a${entity}b [c](d "e${entity}")`)).toContain(`a${entity}b`)
+    expect(textOf('[c](d "e&#x202e;f")')).toContain('e&#x202e;f')
+    expect(textOf('a &amp; b &eacute; &nosuch; &#65;')).toBe('a & b é &nosuch; A')
+    expect(textOf('a\r\nb\0')).toBe('a\nb\uFFFD')
+  })
+
+  it('lays out lists and tables with links that are defined far behind them', () => {
+    const text = `3. See [docs].\n\n| [docs] |\n|:-|\n| a |\n\n${'Words. '.repeat(5_000)}\n\n[docs]: https://docs.example\n`
+    const { blocks } = read(text)
+    expect(leavesOf(blocks[0]!)[0]).toMatchObject({ marker: '3.', start: 3 })
+    for (const { tokens } of blocks) for (const token of tokens) expect(token.attrGet('none')).toBeNull()
+    expect(leavesOf(blocks[1]!)[0]!.runs[0]!.marks).toEqual([{ tag: 'a', href: 'https://docs.example' }])
   })
 
   it('does not take the beginning of an address for the address', () => {

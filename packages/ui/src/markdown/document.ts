@@ -51,6 +51,10 @@ function rangesOf(tokens: readonly Token[], source: string): Range[] {
   return ranges
 }
 
+/** A token with other values, and what it can do. */
+const copyOf = (token: Token, change: Partial<Token> = {}): Token =>
+  Object.assign(Object.create(Object.getPrototypeOf(token) as object) as Token, token, change)
+
 /** Lines that the rest of a block that is cut begins with: the head of a table, the fence of code. */
 function carryOf({ from, tokens: [{ type }] }: Range & { tokens: [Token, ...Token[]] }, source: string): string {
   const lines = type === 'fence' ? 1 : type === 'table_open' ? 2 : 0
@@ -179,7 +183,7 @@ export class MarkdownDocument {
       const before = this.#carry !== '' && range.from === 0 && token?.type === 'fence' ? blocks.pop() : undefined
       if (before) {
         block.source = before.source + block.source.slice(this.#carry.length)
-        block.tokens = [{ ...token!, content: before.tokens[0]!.content + token!.content } as Token]
+        block.tokens = [copyOf(token!, { content: before.tokens[0]!.content + token!.content })]
       }
       blocks.push(block)
     }
@@ -202,7 +206,7 @@ export class MarkdownDocument {
       const at = this.#resolved++
       const { source, tokens: before, known: knownBefore } = this.#finished[at]!
       if (knownBefore === known || !source.includes('[')) continue
-      const tokens = before.map((token) => ({ ...token }) as Token)
+      const tokens = before.map((token) => copyOf(token))
       for (const token of tokens) if (token.type === 'inline') this.#parseInline(token, this.#references)
       this.#finished[at] = { source, tokens, known }
       if (performance.now() > until) break

@@ -1,7 +1,6 @@
 import type { Token } from 'markdown-it'
-import { withUnseen } from '../visible.js'
 import type { Block, Task } from './document.js'
-import { attribute, infoOf } from './parser.js'
+import { attribute } from './parser.js'
 
 /** How a run of text is set off: emphasis, code, a link or a picture, with its address. */
 export interface Mark {
@@ -22,6 +21,8 @@ export interface Leaf {
   depth: number
   /** What stands before an item: `•`, `3.`, `☐` or `☑`. */
   marker?: string
+  /** Of the first item of a list, its number. */
+  start?: number
   runs: readonly Run[]
 }
 
@@ -29,8 +30,7 @@ export interface Leaf {
 function runsOf({ children, content }: Token): Run[] {
   const runs: Run[] = []
   const marks: Mark[] = []
-  const push = (text: string, ...more: Mark[]): void =>
-    void runs.push({ text: withUnseen(text), marks: [...marks, ...more] })
+  const push = (text: string, ...more: Mark[]): void => void runs.push({ text, marks: [...marks, ...more] })
   const links: { href: string; title: string; at: number }[] = []
   const pushTitle = (title = ''): void => void (title && push(` (${title})`))
   for (const token of children ?? []) {
@@ -55,17 +55,18 @@ function runsOf({ children, content }: Token): Run[] {
 
 /** The leaves of a block; one that is shown as its source is one. */
 export function leavesOf({ tokens, source }: Block): Leaf[] {
-  if (tokens.length === 0) return [{ kind: 'paragraph', depth: 0, runs: [{ text: withUnseen(source), marks: [] }] }]
+  if (tokens.length === 0) return [{ kind: 'paragraph', depth: 0, runs: [{ text: source, marks: [] }] }]
   const leaves: Leaf[] = []
   /** The markers of the lists around: how the next item begins. */
   const lists: (number | undefined)[] = []
   let depth = 0
   let marker: string | undefined
+  let start: number | undefined
   let heading = 0
   let row: Run[] | undefined
   for (const token of tokens) {
     const { type, nesting } = token
-    if (type === 'ordered_list_open') lists.push(Number(attribute(token, 'start') || 1))
+    if (type === 'ordered_list_open') lists.push((start = Number(attribute(token, 'start') || 1)))
     if (type === 'bullet_list_open') lists.push(undefined)
     if (type === 'ordered_list_close' || type === 'bullet_list_close') lists.pop()
     if (/^(?:ordered_list|bullet_list|blockquote)_/.test(type)) depth += nesting
@@ -83,18 +84,20 @@ export function leavesOf({ tokens, source }: Block): Leaf[] {
     }
     if (type === 'hr') leaves.push({ kind: 'rule', depth, runs: [] })
     if (type === 'fence' || type === 'code_block') {
-      const { more } = infoOf(token)
-      if (more !== '') leaves.push({ kind: 'paragraph', depth, runs: [{ text: withUnseen(more), marks: [] }] })
+      const info = token.info.trim()
+      if (info !== '') leaves.push({ kind: 'paragraph', depth, runs: [{ text: info, marks: [] }] })
       for (const line of token.content.replace(/\n$/, '').split('\n'))
-        leaves.push({ kind: 'code', depth, runs: [{ text: withUnseen(line), marks: [] }] })
+        leaves.push({ kind: 'code', depth, runs: [{ text: line, marks: [] }] })
     }
     if (type !== 'inline') continue
     const runs = runsOf(token)
     if (row) row.push(...(row.length > 0 ? [{ text: ' | ', marks: [] }] : []), ...runs)
     else if (heading > 0) leaves.push({ kind: 'heading', depth: heading, runs })
-    else if (marker !== undefined) leaves.push({ kind: 'item', depth, marker, runs })
+    else if (marker !== undefined)
+      leaves.push({ kind: 'item', depth, marker, ...(start !== undefined && { start }), runs })
     else leaves.push({ kind: 'paragraph', depth, runs })
     marker = undefined
+    start = undefined
     heading = 0
   }
   return leaves

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals'
 import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { Copy } from '../components/controls.js'
 import { LongText } from '../components/long-text.js'
+import { visible } from '../visible.js'
 import type { Block, MarkdownDocument } from './document.js'
 
 /** How long a document is read at once, in milliseconds: the page answers meanwhile. */
@@ -18,8 +19,8 @@ let loading: Promise<void> | undefined
 /** The parser, which is no part of the first view; undefined until it is loaded. Pages that will show Markdown call it early. */
 export function useReader(): Reader | undefined {
   loading ??= import('./reader.js').then(
-    ({ MarkdownDocument, leavesOf, partsOf, Link, shown, shownPart }) =>
-      void (reader.value = { MarkdownDocument, leavesOf, partsOf, Link, shown, shownPart }),
+    ({ MarkdownDocument, sourceOf, leavesOf, partsOf, Link, shown, shownPart }) =>
+      void (reader.value = { MarkdownDocument, sourceOf, leavesOf, partsOf, Link, shown, shownPart }),
     () => void (loading = undefined),
   )
   return reader.value
@@ -34,7 +35,7 @@ export function useBlocks(text: string, isGrowing = false): { blocks: readonly B
   const [step, next] = useReducer<number, void>((count) => count + 1, 0)
   const read = useMemo(() => {
     if (!reader) return undefined
-    const source = text.replaceAll(/\r\n?/g, '\n').replaceAll('\0', '\uFFFD')
+    const source = reader.sourceOf(text)
     if (!document.current?.isOf(source)) {
       const at = kept.findLastIndex((one) => one.isOf(source))
       document.current = at < 0 ? new reader.MarkdownDocument() : kept.splice(at, 1)[0]!
@@ -59,11 +60,12 @@ export function useBlocks(text: string, isGrowing = false): { blocks: readonly B
 /**
  * A text of people or models as Markdown means it (CommonMark, tables, tasks, strikethrough): no HTML, no request to other hosts.
  * @param isGrowing whether it is being written
- * @param showsAll whether addresses of links are shown and code has no lines that go on outside, so that nobody approves what they have not seen
+ * @param showsAll whether addresses of links and characters that are not seen are shown, and code has no lines that go on outside, so that nobody
+ *   approves what they have not seen
  * @param hasTools whether its source can be shown and copied; default: once it is written
  */
 export function Markdown({
-  text,
+  text: written,
   isGrowing = false,
   showsAll = false,
   hasTools = !isGrowing,
@@ -73,6 +75,7 @@ export function Markdown({
   showsAll?: boolean
   hasTools?: boolean
 }) {
+  const text = showsAll ? visible(written) : written
   const [isSource, setSource] = useState(false)
   const reader = useReader()
   const read = useBlocks(text, isGrowing)
@@ -92,7 +95,7 @@ export function Markdown({
           <button type="button" class="quiet" aria-pressed={isSource} onClick={() => setSource(!isSource)}>
             Source
           </button>
-          <Copy text={text} class="quiet" />
+          <Copy text={written} class="quiet" />
         </div>
       )}
     </div>

@@ -1,5 +1,6 @@
 import type { Token } from 'markdown-it'
 import MarkdownIt from 'markdown-it'
+import { visible, withUnseen } from '../visible.js'
 import { isLinkable } from './links.js'
 
 /** Levels of quotes and lists within each other; markdown-it leaves out what is deeper, so that such a block is shown as its source. */
@@ -22,6 +23,17 @@ parser.block.ruler.at(
   },
   { alt: ['paragraph', 'reference'] },
 )
+
+const ENTITY = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi
+
+/** What is parsed of a text: what models read of it and browsers do not show is in it as text. So are entities that stand for such characters. */
+export const sourceOf = (text: string): string =>
+  withUnseen(text.replaceAll(/\r\n?/g, '\n'))
+    .replaceAll('\0', '\uFFFD')
+    .replaceAll(ENTITY, (entity) => {
+      const meant = parser.utils.unescapeAll(entity)
+      return visible(meant) === meant ? entity : `${entity.slice(0, -1)}&#59;`
+    })
 
 /** Definitions of links, such as `[docs]: https://docs.example`, by their label. */
 export type References = NonNullable<Parameters<typeof parser.parse>[1]>['references'] & {}
@@ -55,13 +67,23 @@ export function infoOf({ info }: Token): { language: string; more: string } {
 const lettersIn = (text: string): number => text.replace(/[\s!-/:-@[-`{-~]+/g, '').length
 
 /**
- * Whether a block has text that is not laid out, such as a definition of a link, or cells of a table beyond those of its head. It is shown as its
- * source, so that nobody approves what they have not seen.
+ * Whether a block has text that is not laid out, such as a definition of a link, cells of a table beyond those of its head, or numbers of items that are
+ * neither in order nor all the same. It is shown as its source, so that nobody approves what they have not seen.
  */
 export function hidesText(tokens: readonly Token[], source: string): boolean {
   let shown = 0
-  // Of an item of a list, `info` is its number.
-  for (const { type, content, info } of tokens)
-    if (type !== 'reference_definition') shown += lettersIn(content) + lettersIn(info)
+  /** Of the lists around, the number of the first item and of the next one. */
+  const lists: { first: number; next: number }[] = []
+  for (const token of tokens) {
+    const { type, content, info } = token
+    if (type === 'ordered_list_open' || type === 'bullet_list_open') {
+      const first = Number(attribute(token, 'start') || 1)
+      lists.push({ first, next: first })
+    } else if (type === 'ordered_list_close' || type === 'bullet_list_close') lists.pop()
+    else if (type === 'list_item_open') {
+      const list = lists.at(-1)!
+      if ([list.first, list.next++].includes(Number(info))) shown += lettersIn(info)
+    } else if (type !== 'reference_definition') shown += lettersIn(content) + lettersIn(info)
+  }
   return lettersIn(source) > shown
 }

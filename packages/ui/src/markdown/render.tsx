@@ -7,7 +7,6 @@ import { CodeBlock } from './code.js'
 import type { Block, Task } from './document.js'
 import { isOwnFile } from './links.js'
 import { attribute, infoOf } from './parser.js'
-import { withUnseen } from '../visible.js'
 import type { Part } from './parts.js'
 
 /**
@@ -30,7 +29,7 @@ export const Link = ({
     <a href={href} data-address={isAddress ? undefined : href} target="_blank" rel="noopener noreferrer nofollow">
       {children}
     </a>
-    {title && <span class="muted"> ({withUnseen(title)})</span>}
+    {title && <span class="muted"> ({title})</span>}
   </>
 )
 
@@ -118,11 +117,10 @@ function element(token: Token, children: ComponentChildren[]): ComponentChildren
 /** A block of code, with what stands behind its language. */
 function Code({ token }: { token: Token }) {
   const { language, more } = infoOf(token)
-  const code = token.content.replace(/\n$/, '')
   return (
     <>
-      {more && <p class="small muted">{withUnseen(more)}</p>}
-      <CodeBlock code={withUnseen(code)} copies={code} language={language} />
+      {more && <p class="small muted">{more}</p>}
+      <CodeBlock code={token.content.replace(/\n$/, '')} language={language} />
     </>
   )
 }
@@ -133,7 +131,7 @@ function leaf(token: Token): ComponentChildren {
     case 'inline':
       return tree(token.children!)
     case 'code_inline':
-      return <code>{withUnseen(token.content)}</code>
+      return <code>{token.content}</code>
     case 'fence':
     case 'code_block':
       return <Code token={token} />
@@ -147,12 +145,12 @@ function leaf(token: Token): ComponentChildren {
         <Picture
           src={attribute(token, 'src')}
           title={attribute(token, 'title')}
-          alt={withUnseen(token.content)}
+          alt={token.content}
           isLink={token.hidden}
         />
       )
     default:
-      return withUnseen(token.content)
+      return token.content
   }
 }
 

@@ -3,12 +3,15 @@
 /** Characters that a line may begin with whatever it becomes: an item, a heading, a rule, a fence, the second line of a table or of a heading. */
 const MARKS_ONLY = /^[\s>\-=+*_~`#|:[\].)xX\d]{0,100}$/
 
+/** The first line of code, whose language may go on. */
+const FENCE = /^[\s>]*(?:`{3}|~{3})/
+
 const isRow = (line: string | undefined): boolean => line?.trimStart().startsWith('|') ?? false
 
 /** A text without a last line of which it is not clear yet what it is, and without the head of a table that has no second line yet. */
 export function clearPartOf(source: string): string {
   const lines = source.split('\n')
-  if (!MARKS_ONLY.test(lines.at(-1)!) && !isRow(lines.at(-1))) return source
+  if (!MARKS_ONLY.test(lines.at(-1)!) && !FENCE.test(lines.at(-1)!) && !isRow(lines.at(-1))) return source
   const isTable = isRow(lines.at(-1)) && isRow(lines.at(-2)) && MARKS_ONLY.test(lines.at(-2)!)
   const isLaterRow = isRow(lines.at(-1)) && isRow(lines.at(-2)) && isRow(lines.at(-3))
   if (isTable || isLaterRow) return source
