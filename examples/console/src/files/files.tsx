@@ -8,11 +8,12 @@ import {
   Loaded,
   Page,
   route,
+  RowLink,
   Segmented,
   setQuery,
   useChanges,
   useData,
-  RowLink,
+  visible,
 } from '@turnpike/ui'
 import { useEffect, useRef } from 'preact/hooks'
 import { turnpike } from '../turnpike.js'
@@ -53,7 +54,7 @@ function FileList({ isTrash, changes, onChange }: { isTrash: boolean; changes: n
       name: 'Name',
       cell: (file) => (
         <>
-          <RowLink open={() => open(file.id)}>{file.display_name}</RowLink>
+          <RowLink open={() => open(file.id)}>{visible(file.display_name)}</RowLink>
           {uploaded.value.some(({ id }) => id === file.id) && <span class="badge accent new">new</span>}
         </>
       ),

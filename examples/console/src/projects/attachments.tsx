@@ -1,5 +1,5 @@
 import './attachments.css'
-import { bytes, Dialog, Empty, FileInput, Icon, icons, Loaded, Menu, useData } from '@turnpike/ui'
+import { bytes, Dialog, Empty, FileInput, Icon, icons, Loaded, Menu, useData, visible } from '@turnpike/ui'
 import { useRef, useState } from 'preact/hooks'
 import { FileLinks } from '../files/file-links.js'
 import { attachFault } from '../files/file-kinds.js'
@@ -36,7 +36,7 @@ function AttachedFile({
   // Read when it is opened: the URL of a private file is good for an hour only.
   const data = useData((signal) => readFile(of, id, signal), [id])
   return (
-    <Dialog title={display_name} onClose={onClose}>
+    <Dialog title={visible(display_name)} onClose={onClose}>
       <Loaded data={data}>
         {(file) => (
           <>
@@ -59,7 +59,7 @@ export function Attachments({ files, of }: { files: readonly FileInfo[]; of: Mes
           <li key={file.id}>
             <button type="button" class="attachment" onClick={() => setOpened(file)}>
               <Thumbnail file={file} read={(signal) => readFile(of, file.id, signal)} />
-              <span class="name">{file.display_name}</span>
+              <span class="name">{visible(file.display_name)}</span>
               <span class="small muted">{bytes(file.size_bytes)}</span>
             </button>
           </li>
@@ -86,7 +86,7 @@ export function Attached({ field }: { field: string }) {
       {attached.map((file) => (
         <li key={file.id} class="attachment">
           <Thumbnail file={file} />
-          <span class="name">{file.display_name}</span>
+          <span class="name">{visible(file.display_name)}</span>
           <span class="small muted">{bytes(file.size_bytes)}</span>
           <Remove name={file.display_name} onClick={() => detach(field, file.id)} />
         </li>
@@ -132,7 +132,7 @@ function ChooseFiles({ field, onClose }: { field: string; onClose: () => void })
                       disabled={isOff}
                       onChange={() => (isAttached ? detach(field, file.id) : attach(field, file))}
                     />
-                    <span class="name">{file.display_name}</span>
+                    <span class="name">{visible(file.display_name)}</span>
                     <span class="small muted">{fault ?? bytes(file.size_bytes)}</span>
                   </label>
                 </li>
