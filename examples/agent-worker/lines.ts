@@ -5,7 +5,10 @@ import type { AgentEvent } from '@turnpike/agent'
  * could show another call than the one that is to be allowed.
  */
 export const plain = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
+  text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Variation_Selector}]/gu,
+    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  )
 
 /** What is said of an event of a task; undefined for most. */
 export function lineOf(title: string, event: AgentEvent): string | undefined {

@@ -7,7 +7,8 @@ import { createPlatform, passwordAuth } from '@turnpike/platform'
 /** Asked before each change of a task, over HTTP and in this process. What it returns is why the change is refused: a 403. */
 const taskPolicy: TaskPolicy = ({ task, change }) => {
   if (task.status === 'done') return 'A task that is done cannot be changed'
-  if (change.status === 'done' && task.requires_user_approval && task.status !== 'waiting_approval')
+  const isResult = change.status === 'done' || change.output
+  if (isResult && task.requires_user_approval && task.status !== 'waiting_approval')
     return 'This task has to wait for approval first'
   return undefined
 }

@@ -232,6 +232,24 @@ consoleSuite('the approval of tasks in the console', (given) => {
     await page.keyboard.press('Escape')
   })
 
+  it('threat 209: shows both texts whole where they cannot be compared', async () => {
+    const { page, person, faults } = given()
+    const made = await project(person, 'Headline', { requiresUserApproval: true })
+    await change(given(), made.task.id, { output: 'One toll' })
+    await change(given(), made.task.id, { status: 'waiting_approval', draft_output: 'One gate' })
+    await given().open(`/projects/${made.id}`, 'Website')
+    await page.evaluate(() => {
+      Intl.Segmenter.prototype.segment = () => {
+        throw new Error('Not here')
+      }
+    })
+    await page.getByRole('link', { name: 'Headline' }).first().click()
+    await page.locator('.pair').waitFor()
+    expect(await page.locator('.pair .text').allTextContents()).toEqual(['One toll', 'One gate'])
+    expect(faults.splice(0).join()).toContain('Not here')
+    await page.reload()
+  })
+
   it('compares any two revisions, tells what each cost, and lists the results', async () => {
     const { page, person, open, inspect } = given()
     const { id, task } = await project(person, 'Headline')

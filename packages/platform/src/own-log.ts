@@ -2,6 +2,9 @@ import type { KV, RateLimiter } from '@turnpike/core'
 import { audit } from '@turnpike/core/internal'
 import { AUDIT_LOG } from './conventions.js'
 
+/** The detail of the first entry for which there is no place. */
+export const MORE_LEFT_OUT = 'more, which are left out'
+
 /** Makes a change with an entry in the audit log, if the log takes one. @param change receives the actor for it; null and false = there was nothing to change */
 export type Logged = <T>(action: string, userId: string, change: (by: string | undefined) => Promise<T>) => Promise<T>
 
@@ -21,7 +24,7 @@ export function ownLog(kv: KV, limiter: RateLimiter, now: () => number): Logged 
     } finally {
       if (ok && !isChanged) await limiter.adjust(name, AUDIT_LOG.perUser, -1)
       if (!ok && isChanged && (await limiter.consume(`${name}: more`, AUDIT_LOG.same)).ok)
-        await kv.commit({ set: audit(action, userId, { by: userId, now: now(), detail: 'more, which are left out' }) })
+        await kv.commit({ set: audit(action, userId, { by: userId, now: now(), detail: MORE_LEFT_OUT }) })
     }
   }
 }

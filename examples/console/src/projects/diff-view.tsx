@@ -1,6 +1,6 @@
 import './diff.css'
 import { count, LongText, visible } from '@turnpike/ui'
-import { useBlocks, useReader } from '@turnpike/ui/markdown'
+import { OrElse, useBlocks, useReader } from '@turnpike/ui/markdown'
 import type { Block } from '@turnpike/ui/markdown/document'
 import type { Mark } from '@turnpike/ui/markdown/leaves'
 import type { ComponentChildren } from 'preact'
@@ -150,18 +150,25 @@ function summary({ changed, removed, added, isCut }: Diff, isSameSource: boolean
   return `Sentences: ${counts.join(', ')}.${isCut ? ` Here are the first ${count(MOST_SENTENCES)} of them.` : ''}`
 }
 
-/** How a text became another, as one text with what was taken off and put in. */
-export function DiffView({
-  before: old,
-  after: changed,
-  names: [left, right],
-}: {
+interface Compared {
   before: string
   after: string
   names: readonly [string, string]
-}) {
+}
+
+/** Both texts, whole. */
+const Both = ({ before, after }: Pick<Compared, 'before' | 'after'>) => (
+  <div class="pair">
+    {[before, after].map((text, i) => (
+      <p key={i} class="text">
+        <LongText text={text} />
+      </p>
+    ))}
+  </div>
+)
+
+function Comparison({ before, after, names: [left, right], isSame }: Compared & { isSame: boolean }) {
   const reader = useReader()
-  const [before, after] = [visible(old), visible(changed)]
   const [a, b] = [useBlocks(before), useBlocks(after)]
   const isRead = a?.isWhole && b?.isWhole
   const found = useMemo(
@@ -174,7 +181,7 @@ export function DiffView({
     <div class="stack">
       <div class="spread">
         <p class="small muted">
-          <del>{left}</del> → <ins>{right}</ins>. {summary(found, old === changed)}
+          <del>{left}</del> → <ins>{right}</ins>. {summary(found, isSame)}
         </p>
         {found.isCut && (
           <button type="button" aria-pressed={isPlain} onClick={() => setPlain(!isPlain)}>
@@ -183,19 +190,22 @@ export function DiffView({
         )}
       </div>
       {isPlain ? (
-        <div class="pair">
-          <p class="text">
-            <LongText text={before} />
-          </p>
-          <p class="text">
-            <LongText text={after} />
-          </p>
-        </div>
+        <Both before={before} after={after} />
       ) : (
         <div class="diff markdown shows-all" role="group" aria-label={`${left} and ${right}`}>
           <Changes found={found} reader={reader!} />
         </div>
       )}
     </div>
+  )
+}
+
+/** How a text became another, as one text with what was taken off and put in. */
+export function DiffView({ before, after, names }: Compared) {
+  const shown = { before: visible(before), after: visible(after) }
+  return (
+    <OrElse rest={<Both {...shown} />}>
+      <Comparison {...shown} names={names} isSame={before === after} />
+    </OrElse>
   )
 }

@@ -13,14 +13,16 @@ it('a month of a flood takes few entries a minute, which expire after 30 days', 
   const count = async (): Promise<number> => (await kv.list(['audit'], { limit: 500 })).items.length
   for (let minute = 0; minute < 3; minute++) {
     for (let i = 0; i < 200; i++) await log.failed(`nobody-${i % 150}@example.org`, i % 2 ? `${i}` : null, '192.0.2.1')
-    for (let i = 0; i < 20; i++)
+    for (let i = 0; i < 30; i++)
       await kv.commit({ set: await log.of(i % 2 ? 'sign-in' : 'sign-out', signIn, '192.0.2.1') })
-    expect(await count()).toBe((10 + 60 + 20) * (minute + 1))
+    expect(await count()).toBe((10 + 60 + 22) * (minute + 1))
     clock.now += 60_000
   }
-  const { items } = await listAudit(kv)
+  const { items } = await listAudit(kv, { limit: 500 })
   expect(items.some(({ target }) => target === 'unknown')).toBe(true)
   expect(JSON.stringify(items)).not.toContain('nobody')
+  // What there is no place for in the minute is told of.
+  expect(items.filter(({ detail }) => detail === 'more, which are left out')).toHaveLength(6)
   clock.now += 30 * DAY
   expect(await count()).toBe(0)
 })

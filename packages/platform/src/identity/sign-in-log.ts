@@ -2,6 +2,7 @@ import type { Commit, KV, RateLimiter } from '@turnpike/core'
 import { addressOf, sha256 } from '@turnpike/core/helpers'
 import { audit } from '@turnpike/core/internal'
 import { AUDIT_LOG, SIGN_IN_LOG_DAYS } from '../conventions.js'
+import { MORE_LEFT_OUT } from '../own-log.js'
 import type { SignIn } from './sign-ins.js'
 
 /** Who fails to sign in, and on what: an e-mail that nobody has may be a password. */
@@ -12,7 +13,7 @@ export const logEnd = (now: number): number => now + SIGN_IN_LOG_DAYS * 86_400_0
 
 /**
  * The audit log's entries of sign-ins, sign-outs and failures. They expire, and a minute has so many of them at most, so that nobody fills
- * the store.
+ * the store; of a user's, the first one beyond them says so.
  */
 export function signInLog(kv: KV, limiter: RateLimiter, now: () => number) {
   const entry = (action: string, by: string, target: string, detail?: string): NonNullable<Commit['set']> => {
@@ -27,8 +28,10 @@ export function signInLog(kv: KV, limiter: RateLimiter, now: () => number) {
       { id, user_id }: SignIn,
       ip: string,
     ): Promise<NonNullable<Commit['set']>> {
-      const { ok } = await limiter.consume(`audit ${action} ${user_id}`, AUDIT_LOG.perUser)
-      return ok ? entry(action, user_id, id, addressOf(ip)) : []
+      const name = `audit ${action} ${user_id}`
+      if ((await limiter.consume(name, AUDIT_LOG.perUser)).ok) return entry(action, user_id, id, addressOf(ip))
+      const isFirst = await limiter.consume(`${name}: more`, AUDIT_LOG.same)
+      return isFirst.ok ? entry(action, user_id, id, MORE_LEFT_OUT) : []
     },
 
     /** Logs a failure. Known and unknown e-mails take the same time. @param userId null for an unknown e-mail */

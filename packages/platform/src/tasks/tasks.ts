@@ -11,7 +11,7 @@ import { listTasks } from './task-lists.js'
 /**
  * Decides whether a change of a task is allowed. Returns why not, which the caller gets with 403, or undefined. It may be asked several times for one change,
  * and other changes of the task wait meanwhile.
- * @example ({ task, change }) => (change.status === 'done' && task.requires_user_approval && task.status !== 'waiting_approval' ? 'Approve it first' : undefined)
+ * @example ({ task, change }) => (task.requires_user_approval && task.status !== 'waiting_approval' && (change.status === 'done' || change.output) ? 'Approve it first' : undefined)
  */
 export type TaskPolicy = (move: {
   userId: string

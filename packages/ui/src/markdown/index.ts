@@ -1,1 +1,1 @@
-export { Markdown, useBlocks, useReader } from './markdown.js'
+export { Markdown, OrElse, useBlocks, useReader } from './markdown.js'

@@ -1,6 +1,7 @@
 import './markdown.css'
 import { signal } from '@preact/signals'
-import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
+import type { ComponentChildren, VNode } from 'preact'
+import { useEffect, useErrorBoundary, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { Copy } from '../components/controls.js'
 import { LongText } from '../components/long-text.js'
 import { visible } from '../visible.js'
@@ -57,6 +58,20 @@ export function useBlocks(text: string, isGrowing = false): { blocks: readonly B
   return read
 }
 
+/** Shows what it has or, where that cannot be shown, the rest: a text whose view fails is shown as its source, and not in part. */
+export function OrElse({ rest, children }: { rest: ComponentChildren; children: ComponentChildren }) {
+  const [error] = useErrorBoundary((error) => console.error(error))
+  return <>{error === undefined ? children : rest}</>
+}
+
+/** The blocks of a text, its source until they can be shown. */
+function Blocks({ text, source, isGrowing, kind }: { text: string; source: VNode; isGrowing: boolean; kind: string }) {
+  const reader = useReader()
+  const read = useBlocks(text, isGrowing)
+  if (!reader || !read) return source
+  return <div class={`document ${kind}`}>{reader.partsOf(read.blocks).map(reader.shownPart)}</div>
+}
+
 /**
  * A text of people or models as Markdown means it (CommonMark, tables, tasks, strikethrough): no HTML, no request to other hosts.
  * @param isGrowing whether it is being written
@@ -77,18 +92,20 @@ export function Markdown({
 }) {
   const text = showsAll ? visible(written) : written
   const [isSource, setSource] = useState(false)
-  const reader = useReader()
-  const read = useBlocks(text, isGrowing)
+  const source = (
+    <p class={`text ${isSource ? 'mono' : ''}`}>
+      <LongText text={text} />
+    </p>
+  )
+  const kind = `${isGrowing ? 'growing' : ''} ${showsAll ? 'shows-all' : ''}`
   return (
     <div class="with-tools">
-      {reader && read && !isSource ? (
-        <div class={`document ${isGrowing ? 'growing' : ''} ${showsAll ? 'shows-all' : ''}`}>
-          {reader.partsOf(read.blocks).map(reader.shownPart)}
-        </div>
+      {isSource ? (
+        source
       ) : (
-        <p class={`text ${isSource ? 'mono' : ''}`}>
-          <LongText text={text} />
-        </p>
+        <OrElse rest={source}>
+          <Blocks text={text} source={source} isGrowing={isGrowing} kind={kind} />
+        </OrElse>
       )}
       {hasTools && (
         <div class="tools">
