@@ -268,6 +268,8 @@ export const Task = v.object({
   review_comments: nullableText,
   created_at: time,
   updated_at: time,
+  /** True where somebody else than the owner of the project made the task, or has changed it since the owner scheduled it last. */
+  by_others: v.optional(v.literal(true)),
 })
 export type Task = v.InferOutput<typeof Task>
 
@@ -335,7 +337,7 @@ export function viewOf<Entries extends v.ObjectEntries>(schema: v.ObjectSchema<E
   const names = Object.keys(schema.entries) as (keyof Public)[]
   return (stored: Public): Public => {
     const view: Partial<Public> = {}
-    for (const name of names) view[name] = stored[name]
+    for (const name of names) if (stored[name] !== undefined) view[name] = stored[name]
     return view as Public
   }
 }

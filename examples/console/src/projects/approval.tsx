@@ -10,7 +10,7 @@ import { changeTask, commentField, draftField, isDrafted } from './tasks.js'
 import { setUnsent, unsentOf } from './unsent.js'
 
 /** What a draft would change of the output; without an output, the draft. */
-function Draft({ task: { draft_output: draft, output } }: { task: Task }) {
+function Draft({ task: { draft_output: draft, output, by_others: isOfOthers } }: { task: Task }) {
   if (draft === null) return <p class="body muted">There is no draft. Approving it marks the task as done.</p>
   if (draft === output) return <p class="body muted">The draft is the output.</p>
   return (
@@ -18,7 +18,7 @@ function Draft({ task: { draft_output: draft, output } }: { task: Task }) {
       {output === null ? (
         <Markdown text={draft} showsAll />
       ) : (
-        <DiffView before={output} after={draft} names={['Output now', 'Draft']} />
+        <DiffView before={output} after={draft} names={['Output now', 'Draft']} isWhole={isOfOthers === true} />
       )}
     </div>
   )

@@ -4,13 +4,16 @@ import { OrElse, useBlocks, useReader } from '@turnpike/ui/markdown'
 import type { Block } from '@turnpike/ui/markdown/document'
 import type { Mark } from '@turnpike/ui/markdown/leaves'
 import type { ComponentChildren } from 'preact'
-import { h } from 'preact'
-import { useMemo, useState } from 'preact/hooks'
+import { createContext, h } from 'preact'
+import { useContext, useMemo, useState } from 'preact/hooks'
 import type { Diff, Line, Piece } from './diff.js'
 import { diff, MOST_SENTENCES } from './diff.js'
 
 /** Blocks, lines or sentences beside a change that are shown; those between can be opened. */
 const CONTEXT = 1
+
+/** Whether what both texts have is shown at once. */
+const IsWhole = createContext(false)
 
 type Reader = NonNullable<ReturnType<typeof useReader>>
 
@@ -29,7 +32,7 @@ function Same<T>({
   name?: string
   children: (items: readonly T[]) => ComponentChildren
 }) {
-  const [isOpen, setOpen] = useState(false)
+  const [isOpen, setOpen] = useState(useContext(IsWhole))
   const head = isFirst ? 0 : CONTEXT
   const tail = isLast ? 0 : CONTEXT
   const hidden = items.length - head - tail
@@ -200,12 +203,17 @@ function Comparison({ before, after, names: [left, right], isSame }: Compared & 
   )
 }
 
-/** How a text became another, as one text with what was taken off and put in. */
-export function DiffView({ before, after, names }: Compared) {
+/**
+ * How a text became another, as one text with what was taken off and put in.
+ * @param isWhole whether what both texts have is shown at once, as where somebody else may have written both
+ */
+export function DiffView({ before, after, names, isWhole = false }: Compared & { isWhole?: boolean }) {
   const shown = { before: visible(before), after: visible(after) }
   return (
     <OrElse rest={<Both {...shown} />}>
-      <Comparison {...shown} names={names} isSame={before === after} />
+      <IsWhole.Provider value={isWhole}>
+        <Comparison {...shown} names={names} isSame={before === after} />
+      </IsWhole.Provider>
     </OrElse>
   )
 }

@@ -1,7 +1,7 @@
 import './task-card.css'
 import { Ago, Icon, icons, linkTo, route, visible } from '@turnpike/ui'
 import { MoveMenu } from './move-menu.js'
-import { useMayEdit } from './role.js'
+import { useIsOwner, useMayEdit } from './role.js'
 import { Avatar } from './task-avatar.js'
 import type { Agent, Task, TaskStatus } from './tasks.js'
 import { agentOf } from './tasks.js'
@@ -42,7 +42,7 @@ export const Pick = ({ task, selected, select }: { task: Task } & CardActions) =
 export function TaskCard({ task, isTaken, ...actions }: { task: Task; isTaken: boolean } & CardActions) {
   const { agents, selected, move, isMoving } = actions
   const agent = agentOf(task, agents)
-  const mayEdit = useMayEdit()
+  const [isOwner, mayEdit] = [useIsOwner(), useMayEdit()]
   return (
     <article class={`card ${selected.has(task.id) ? 'selected' : ''} ${isTaken ? 'taken' : ''}`} data-task={task.id}>
       <Pick task={task} {...actions} />
@@ -65,6 +65,7 @@ export function TaskCard({ task, isTaken, ...actions }: { task: Task; isTaken: b
             <span class="visually-hidden">needs {mayEdit && 'your '}approval</span>
           </span>
         )}
+        {isOwner && task.by_others && <span title="Another member has made or changed it">by others</span>}
         <span class="number nowrap">
           <Ago at={task.updated_at} />
         </span>

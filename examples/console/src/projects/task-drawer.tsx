@@ -1,4 +1,5 @@
 import {
+  ActionButton,
   Ago,
   ConfirmButton,
   Copy,
@@ -8,6 +9,7 @@ import {
   Icon,
   icons,
   Loaded,
+  Notice,
   Panel,
   Status,
   toast,
@@ -24,7 +26,7 @@ import { MoveMenu } from './move-menu.js'
 import { Revisions } from './revisions.js'
 import { useIsOwner, useMayEdit } from './role.js'
 import { Avatar } from './task-avatar.js'
-import { TaskChanged } from './task-changed.js'
+import { TaskChanged, TaskError } from './task-changed.js'
 import { useMoves } from './task-moves.js'
 import { NextWaiting } from './task-waiting.js'
 import type { Agent, Task } from './tasks.js'
@@ -51,6 +53,27 @@ function Watch({ task, onShow }: { task: Task; onShow: () => void }) {
   )
   if (!state.value || state.value.updated_at <= task.updated_at) return null
   return <TaskChanged task={state.value} onAction={onShow} />
+}
+
+/** Says that another member has written in the task, which workers leave alone then, and takes it over. */
+function OfOthers({ task, onChange, onShow }: { task: Task; onChange: (task: Task) => void; onShow: () => void }) {
+  const take = useAction(async () => onChange(await changeTask(task, { status: 'scheduled' })))
+  if (!task.by_others) return null
+  const isScheduled = task.status === 'scheduled'
+  return (
+    <Notice>
+      <p>
+        Another member has made or changed this task. Agents that work for you leave it alone until you{' '}
+        {isScheduled ? 'let them do it' : 'schedule it'}.
+      </p>
+      {isScheduled && (
+        <ActionButton action={take} onClick={take.run}>
+          {take.busy ? 'Saving…' : 'I have read it: let agents do it'}
+        </ActionButton>
+      )}
+      <TaskError error={take.error} task={task} onShow={onShow} />
+    </Notice>
+  )
 }
 
 /** Who works on the task, whether somebody has to approve it, and since when. */
@@ -137,7 +160,7 @@ function Content({
       onCancel={() => status.current!.focus()}
     />
   )
-  const output = (!isDrafted(task) || isDone) && <Text title="Output" text={task.output} />
+  const output = (!isDrafted(task) || isDone || task.by_others) && <Text title="Output" text={task.output} />
   return (
     <>
       <div class="spread">
@@ -167,6 +190,7 @@ function Content({
       <ErrorNotice error={remove.error} />
       {!isRunHere(task) && <Watch task={task} onShow={show} />}
       <About task={task} agents={agents} />
+      {isOwner && <OfOthers task={task} onChange={(next) => changed(next, 'It is yours now.')} onShow={show} />}
       {task.status === 'scheduled' && <Text title="Comment" text={task.review_comments} />}
       <AgentRun task={task} onChange={onChange} />
       {isDone ? (output ?? <Empty title="It is done, without an output" />) : !isRunHere(task) && approval}

@@ -1,5 +1,6 @@
-import { Confirm, plural, toast } from '@turnpike/ui'
+import { Confirm, plural, toast, visible } from '@turnpike/ui'
 import { useState } from 'preact/hooks'
+import { useIsOwner } from './role.js'
 import type { Task, TaskStatus } from './tasks.js'
 import { ChangedMeanwhile, changeTask, columnOf } from './tasks.js'
 
@@ -14,7 +15,7 @@ const AT_ONCE = 4
 
 /** Tasks in words: `“Headline”`, or `3 tasks`. */
 const named = (tasks: readonly Task[]): string =>
-  tasks.length === 1 ? `“${tasks[0]!.title}”` : plural(tasks.length, 'task')
+  tasks.length === 1 ? `“${visible(tasks[0]!.title)}”` : plural(tasks.length, 'task')
 
 /** Why a task was not moved: the task policy's reason, that somebody else has changed it, or that the server cannot be reached. */
 const reason = (error: unknown): string =>
@@ -49,9 +50,9 @@ function tellRefused(refused: readonly (Move & { error: unknown })[], onReload: 
 export interface Moves {
   /** Where tasks are going that the platform has not moved yet, by id. */
   pending: Readonly<Record<string, TaskStatus>>
-  /** Moves tasks, unless they are there. Asks before one that needs approval is done without it. */
+  /** Moves tasks, unless they are there. Asks before one that needs approval is done without it, and before one with instructions of others is scheduled. */
   move: (tasks: readonly Task[], status: TaskStatus) => void
-  /** The question before an approval is skipped; to be drawn somewhere. */
+  /** The question before an approval is skipped, or agents get what others have written; to be drawn somewhere. */
   question: ReturnType<typeof Confirm> | false
 }
 
@@ -62,7 +63,12 @@ export interface Moves {
  */
 export function useMoves({ onMove, onReload }: { onMove: (task: Task) => void; onReload: () => void }): Moves {
   const [pending, setPending] = useState<Moves['pending']>({})
-  const [asked, ask] = useState<readonly Move[]>()
+  const [asked, ask] = useState<{ moves: readonly Move[]; isUndo: boolean }>()
+  const isOwner = useIsOwner()
+
+  /** Whether it has to be asked before a move. Workers leave alone what others have written until the owner schedules it. */
+  const isOfOthers = ({ task, status }: Move): boolean => isOwner && status === 'scheduled' && task.by_others === true
+  const isUnapproved = ({ task, status }: Move): boolean => status === 'done' && task.requires_user_approval
 
   const run = async (moves: readonly Move[], isUndo = false): Promise<void> => {
     setPending((all) => ({ ...all, ...Object.fromEntries(moves.map(({ task, status }) => [task.id, status])) }))
@@ -84,30 +90,45 @@ export function useMoves({ onMove, onReload }: { onMove: (task: Task) => void; o
     }
     await Promise.all(Array.from({ length: AT_ONCE }, work))
     const done = undo.map(({ task }) => ({ task, status: task.status }))
-    if (done.length > 0) toast(told(done), isUndo ? {} : { action: { label: 'Undo', run: () => void run(undo, true) } })
+    if (done.length > 0) toast(told(done), isUndo ? {} : { action: { label: 'Undo', run: () => undone(undo) } })
     if (refused.length > 0) tellRefused(refused, onReload)
   }
 
-  const unapproved = asked?.filter(({ task }) => task.requires_user_approval).map(({ task }) => task) ?? []
+  const undone = (moves: readonly Move[]): void => {
+    if (moves.some(isOfOthers)) ask({ moves, isUndo: true })
+    else void run(moves, true)
+  }
+
+  const asksFor = (isAsked: (move: Move) => boolean): Task[] =>
+    asked?.moves.filter((move) => isAsked(move)).map(({ task }) => task) ?? []
+  const [ofOthers, unapproved] = [asksFor(isOfOthers), asksFor(isUnapproved)]
   return {
     pending,
     move(tasks, status) {
       const moves = tasks.filter((task) => task.status !== status).map((task) => ({ task, status }))
       if (moves.length === 0) return
-      if (status === 'done' && moves.some(({ task }) => task.requires_user_approval)) ask(moves)
+      if (moves.some((move) => isUnapproved(move) || isOfOthers(move))) ask({ moves, isUndo: false })
       else void run(moves)
     },
     question: asked !== undefined && (
       <Confirm
-        title="Done without approval?"
-        action="Skip the approval"
-        onConfirm={() => void run(asked)}
+        {...(ofOthers.length > 0
+          ? { title: 'Schedule what others have written?', action: 'Schedule' }
+          : { title: 'Done without approval?', action: 'Skip the approval' })}
+        onConfirm={() => void run(asked.moves, asked.isUndo)}
         onClose={() => ask(undefined)}
       >
-        <p class="break">
-          {named(unapproved)} {unapproved.length === 1 ? 'needs' : 'need'} your approval. Moving to Done skips that, and
-          no draft becomes the output. To approve a draft, open its task.
-        </p>
+        {ofOthers.length > 0 ? (
+          <p class="break">
+            Another member has made or changed {named(ofOthers)}. Once you schedule{' '}
+            {ofOthers.length === 1 ? 'it' : 'them'}, your agents do what is written there: open and read it first.
+          </p>
+        ) : (
+          <p class="break">
+            {named(unapproved)} {unapproved.length === 1 ? 'needs' : 'need'} your approval. Moving to Done skips that,
+            and no draft becomes the output. To approve a draft, open its task.
+          </p>
+        )}
       </Confirm>
     ),
   }

@@ -1680,6 +1680,8 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** @constant */
+            by_others?: true;
         };
         TaskState: {
             /** Format: uuid */

@@ -12,7 +12,6 @@ import { finishPurge, purgeOf } from '../projects/purges.js'
 import type { TaskLimits } from '../projects/stored-projects.js'
 import { commitInProject, countTask, inProject, limitFor, timeAfter } from '../projects/stored-projects.js'
 import { Task, TaskRevision, viewOf } from '../schemas.js'
-import type { Instructed } from './task-index.js'
 import { indexOf } from './task-index.js'
 
 /** What can be given for a new task. */
@@ -25,11 +24,10 @@ export type TaskChange = Partial<Pick<Task, 'status' | 'output' | 'draft_output'
 export type StoredRevision = TaskRevision & { used: UsageTotals }
 
 /** A task as stored with its project. */
-export type StoredTask = Task &
-  Instructed & {
-    /** The id of its latest revision and of its entry in the results of the project: a UUIDv7 of when its output was set. Absent without output. */
-    result?: string
-  }
+export type StoredTask = Task & {
+  /** The id of its latest revision and of its entry in the results of the project: a UUIDv7 of when its output was set. Absent without output. */
+  result?: string
+}
 
 /** Whose the project of a task is, as stored under `task/<id>`. */
 type Owner = {

@@ -2,16 +2,10 @@ import type { Key } from '@turnpike/core'
 import type { Task } from '../schemas.js'
 
 /** What the index knows of a task, besides its id and its status. */
-export type Indexed = Pick<Task, 'project_id' | 'assigned_agent_id'> & Instructed
-
-/** Who has given the instructions of a task. */
-export type Instructed = {
-  /** True where somebody else than the owner of the project made the task, or has changed it since the owner scheduled it last. */
-  by_others?: true
-}
+export type Indexed = Pick<Task, 'project_id' | 'assigned_agent_id' | 'by_others'>
 
 /** The entry that finds a task by its status. */
-export const indexOf = (userId: string, task: Task & Instructed): { key: Key; value: Indexed } => ({
+export const indexOf = (userId: string, task: Task): { key: Key; value: Indexed } => ({
   key: ['user-tasks', userId, task.status, task.id],
   value: {
     project_id: task.project_id,
