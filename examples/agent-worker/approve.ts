@@ -2,11 +2,16 @@ import { createInterface } from 'node:readline/promises'
 import type { Approve } from '@turnpike/agent'
 import { plain } from './lines.js'
 
-/** Characters of a line, without what is in front of it. */
+/** Columns of a line, without what is in front of it. */
 const LINE = 70
 
 /** A call in lines that nothing within it looks like, however long an argument is. */
-const linesOf = (call: string): string => plain(call).replace(new RegExp(`.{1,${LINE}}`, 'gsu'), '  | $&\n')
+function linesOf(call: string): string {
+  const text = plain(call)
+  // Other characters than those of ASCII may take two columns.
+  const most = /[^\x20-\x7e]/.test(text) ? LINE / 2 : LINE
+  return text.replace(new RegExp(`.{1,${most}}`, 'gsu'), '  | $&\n')
+}
 
 /**
  * Asks on the terminal, one call after the other. Without a terminal, what is not allowed is refused.

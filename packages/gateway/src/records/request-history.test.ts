@@ -5,7 +5,7 @@ import { adminGateway } from '../../../../test/support/admin.js'
 import { FailedRequests } from '../operations/admin/failed-requests.js'
 import { MetricsResponse } from '../operations/admin/metrics.js'
 import { RequestEvent } from './request-events.js'
-import { requestHistory } from './request-history.js'
+import { endedHours, requestHistory } from './request-history.js'
 
 const START = Date.UTC(2026, 0, 2)
 
@@ -85,6 +85,21 @@ describe('the history of requests', () => {
     onRequest(log(3_600_000))
     await flush()
     expect(await kept()).toHaveLength(202)
+  })
+
+  it('threat 216: counts so many codes of errors in an hour, which upstreams choose, and the others as one', async () => {
+    const { kv, history, later } = await historyGateway()
+    const kept = history()
+    for (let i = 0; i < 300; i++) kept.onRequest(log(i, { error_code: `code-${i % 250}` }))
+    kept.onRequest(log(300, { error_code: 'x'.repeat(101) }))
+    await kept.flush()
+    const [hour] = await endedHours(kv, new Date(START))
+    expect(Object.keys(hour!.fields).filter((name) => name.startsWith('code_'))).toHaveLength(201)
+    expect([hour!.fields['code_code-0'], hour!.fields['code_other']]).toEqual([2, 51])
+    later(3_600_000)
+    kept.onRequest(log(3_600_000, { error_code: 'code-249' }))
+    await kept.flush()
+    expect((await endedHours(kv, new Date(START)))[1]!.fields).toMatchObject({ 'code_code-249': 1 })
   })
 
   it('writes by itself once a second, and says where it cannot', async () => {

@@ -41,6 +41,9 @@ const LONGEST = 1_000
 const cut = (text: string | undefined): string | undefined => text?.slice(0, LONGEST)
 
 const HOUR_MS = 3_600_000
+/** Codes of errors that are counted in an hour, and characters of one; what is beyond counts as `other`. */
+const CODES = 200
+const CODE_LENGTH = 100
 
 /** The requests that ended in an hour. */
 export interface EndedHour {
@@ -88,7 +91,14 @@ export function requestHistory(
   /** How many were kept in this hour, of each user and in all. */
   let kept = new Map<string, number>()
   let all = 0
+  /** The codes of errors in this hour: those of upstreams may be any. */
+  let codes = new Set<string>()
 
+  const countedAs = (code: string): string => {
+    if (code.length > CODE_LENGTH || (codes.size >= CODES && !codes.has(code))) return 'other'
+    codes.add(code)
+    return code
+  }
   const mayKeep = (user: string): boolean => {
     const count = kept.get(user) ?? 0
     if (count >= FAILED_HOURLY.each || all >= FAILED_HOURLY.all) return false
@@ -122,6 +132,7 @@ export function requestHistory(
         hour = hourOf(new Date(time).toISOString())
         hourEnd = (Math.floor(time / HOUR_MS) + 1) * HOUR_MS
         kept = new Map()
+        codes = new Set()
         all = 0
       }
       const failure = failureOf(log)
@@ -132,7 +143,7 @@ export function requestHistory(
       if (failure) {
         const event = eventOf(log, time)!
         count(failure)
-        count(`code_${event.error_code ?? event.outcome ?? event.status}`)
+        count(`code_${countedAs(String(event.error_code ?? event.outcome ?? event.status))}`)
         if (mayKeep(event.user_id ?? ''))
           waiting.push({
             ...event,

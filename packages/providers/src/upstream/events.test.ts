@@ -1,5 +1,5 @@
 import { UpstreamError } from '@turnpike/core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { UpstreamEvent } from '../adapter.js'
 import { decodeStream } from './events.js'
 
@@ -151,6 +151,16 @@ describe('decodeStream', () => {
     // Lines outside of events are counted, whatever events are between them.
     const { error } = await read(Array<string>(1_000).fill('foo\ndata: 1\n\n'))
     expect(error).toMatchObject({ message: 'An event is larger than 1000 characters' })
+  })
+
+  it('threat 217: keeps no stack of the errors of lines, and of others as many calls as before', async () => {
+    const { stackTraceLimit } = Error
+    const set = vi.spyOn(Reflect, 'set')
+    await read(['foo\n', 'data: 1\n\n'])
+    const limits = set.mock.calls.map(([, , limit]) => limit as number)
+    set.mockRestore()
+    expect(limits).toEqual(Array.from({ length: 3 }, () => [0, stackTraceLimit]).flat())
+    expect(Error.stackTraceLimit).toBe(stackTraceLimit)
   })
 
   it('does not count comments with a blank line, by which some servers keep the connection open', async () => {

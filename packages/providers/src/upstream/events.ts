@@ -87,6 +87,17 @@ function eventParser(limit: number) {
     },
   })
 
+  /** The parser makes an error of each line that is no field. An upstream may send many, and a stack trace costs ten times as much as the rest. */
+  const parse = (text: string): void => {
+    const { stackTraceLimit } = Error
+    Reflect.set(Error, 'stackTraceLimit', 0)
+    try {
+      parser.feed(text)
+    } finally {
+      Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
+    }
+  }
+
   return {
     /** The events that are complete; to be emptied. */
     events,
@@ -100,7 +111,7 @@ function eventParser(limit: number) {
       let text = endedByReturn && piece.startsWith('\n') ? piece.slice(1) : piece
       endedByReturn = piece.endsWith('\r')
       if (text.includes('\r')) text = text.replaceAll(/\r\n?/g, '\n')
-      parser.feed(text)
+      parse(text)
       size = events.length > 0 || text.endsWith('\n\n') ? 0 : size + text.length + linesIn(text) * LINE_COST
       if (size > limit + LINE_COST || outside > limit || bare.length > limit)
         tooMuch ??= `is larger than ${limit} characters`
@@ -109,7 +120,7 @@ function eventParser(limit: number) {
     /** Ends the text: an event without its blank line counts if it is complete. @returns whether bare JSON was cut */
     end(): boolean {
       const complete = events.length
-      parser.feed('\n\n')
+      parse('\n\n')
       const last = events.splice(complete)
       if (!tooMuch) events.push(...last.filter(({ data }) => isWhole(data)))
       if (bare !== '') addBare()
