@@ -16,3 +16,9 @@ it.each([
   [`${'😀'.repeat(100)}.txt`, `${'😀'.repeat(62)}.txt`],
   [`a.${'x'.repeat(300)}`, `a.${'x'.repeat(253)}`],
 ])('%j is shown as %j', (given, shown) => expect(displayNameOf(given)).toBe(shown))
+
+it('threat 218: is made of the beginning and the end of a name, as normal form C takes the square of the marks in it', () => {
+  const name = displayNameOf(`a${'\u0316\u0301'.repeat(200_000)}.txt`)
+  expect(name).toMatch(/^á\u0316.*\.txt$/u)
+  expect(new TextEncoder().encode(name).length).toBeLessThanOrEqual(255)
+})

@@ -2,6 +2,11 @@ import { FILE_NAME_BYTES } from '../conventions.js'
 
 const utf8 = new TextEncoder()
 
+/** Characters of a name that are looked at: normal form C of many marks takes the square of their number. */
+const MOST = 4 * FILE_NAME_BYTES
+/** Of them, those at the end, in which the extension is. */
+const END = 20
+
 /**
  * The display name of an upload, made from the file name that a client sends: in normal form C, without control characters, and no longer than
  * {@link FILE_NAME_BYTES}; the extension is kept. `file` where nothing is left.
@@ -9,7 +14,7 @@ const utf8 = new TextEncoder()
 export function displayNameOf(fileName: string): string {
   // Lone surrogates become U+FFFD.
   const whole = new TextDecoder()
-    .decode(utf8.encode(fileName))
+    .decode(utf8.encode(fileName.length > MOST ? fileName.slice(0, MOST - END) + fileName.slice(-END) : fileName))
     .normalize('NFC')
     .replace(/\p{Cc}/gu, '')
     .trim()
