@@ -87,14 +87,14 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['agent', 'tarball', 34_500, () => tarball('agent')],
   ['client', 'tarball', 44_000, () => tarball('client')],
   ['conformance', 'tarball', 220_000, () => tarball('conformance')],
-  ['core', 'tarball', 238_000, () => tarball('core')],
+  ['core', 'tarball', 241_000, () => tarball('core')],
   ['dashboard', 'tarball', 167_000, () => tarball('dashboard')],
-  ['gateway', 'tarball', 236_500, () => tarball('gateway')],
+  ['gateway', 'tarball', 239_000, () => tarball('gateway')],
   ['http', 'tarball', 111_500, () => tarball('http')],
-  ['platform', 'tarball', 413_000, () => tarball('platform')],
+  ['platform', 'tarball', 416_000, () => tarball('platform')],
   ['providers', 'tarball', 536_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
-  ['turnpike', 'tarball', 469_000, () => tarball('turnpike')],
+  ['turnpike', 'tarball', 474_000, () => tarball('turnpike')],
 ]
 
 const rows: object[] = []
