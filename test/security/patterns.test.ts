@@ -183,6 +183,7 @@ describe('threat 15: ReDoS, in the sources', () => {
     expect(found.filter(({ made }) => made > 0).map(({ path }) => path)).toEqual([
       'packages/core/src/entities/users.ts',
       'packages/core/src/helpers/scrub.ts',
+      'packages/core/src/helpers/unseen.ts',
       'packages/providers/src/refusals/context-length.ts',
       'packages/providers/src/testing/anthropic-blocks.ts',
       'packages/storage/src/blobs/s3-client.ts',

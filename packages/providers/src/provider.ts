@@ -13,6 +13,8 @@ import { extend, nextTurn, unset, withoutNulls } from '@turnpike/core/helpers'
 import { unsupported } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './upstream/events.js'
+import type { Most } from './upstream/json.js'
+import { LOGPROBS } from './upstream/json.js'
 import { billed, malformed } from './refusals/failures.js'
 import { joined } from './answers/joined.js'
 import { withoutLosses } from './refusals/refused-parameters.js'
@@ -49,12 +51,15 @@ const EVENT_LIMIT = 16 * 1024 * 1024
 
 /** Most bytes of an upstream's list of models, and most values: the longest known lists have less than a tenth of that. */
 const LIST_BYTES = 8 * 1024 * 1024
-const LIST_VALUES = 200_000
+const LIST: Most = { values: 200_000 }
 
 const PIECE = 64 * 1024
 
 /** How a text of server-sent events begins. */
 const EVENTS = /^\s*(?:data|event|id|retry)?:/
+
+/** Whether a request asks for probabilities of tokens, by `logprobs` or by a field of its upstream's own, such as vLLM's `prompt_logprobs`. */
+const asksForLogprobs = (request: object): boolean => Object.keys(request).some((name) => name.endsWith('logprobs'))
 
 const EVENT_STREAM = /^text\/event-stream/i
 
@@ -107,7 +112,7 @@ export function createProvider(options: ProviderOptions): ChatProvider {
 
   /** Reads the upstream's own list of models. */
   const askFor = <T>(read: (body: object) => T, call: UpstreamCall): Promise<T> =>
-    callJson(forList, { path: modelsPath!, notes: [] }, call, () => undefined, read, undefined, LIST_VALUES)
+    callJson(forList, { path: modelsPath!, notes: [] }, call, () => undefined, read, undefined, LIST)
 
   const refusals = new Refusals()
 
@@ -169,7 +174,8 @@ export function createProvider(options: ProviderOptions): ChatProvider {
     const response = await send(upstream, outgoing instanceof Promise ? await outgoing : outgoing, call)
     const text = await wholeText(upstream, response, call)
     if (EVENTS.test(text)) return readEvents(text, request)
-    return readJson(upstream, text, chat.usage, (body) => chat.response(body, request))
+    const most = asksForLogprobs(request) ? LOGPROBS : undefined
+    return readJson(upstream, text, chat.usage, (body) => chat.response(body, request), most)
   }
 
   const stream = async (request: ChatCompletionRequest, call: UpstreamCall): Promise<ChatStream> => {

@@ -11,7 +11,7 @@ const MEANT = [
 const UNSEEN = String.raw`(?:[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}]|(?![\n\t])\p{Cc})`
 
 const any = new RegExp(UNSEEN, 'u')
-const all = new RegExp(`(${MEANT})|${UNSEEN}(?:(?!${MEANT})${UNSEEN})*`, 'gu')
+const all = new RegExp(`(${MEANT})|${UNSEEN}+`, 'gu')
 
 /**
  * Replaces the characters of a text that people do not see and models read, but for those of emoji and joiners between letters.

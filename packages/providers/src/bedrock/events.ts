@@ -1,7 +1,7 @@
 import type { Memory } from '@turnpike/core'
 import type { Read } from '@turnpike/core/helpers'
 import { concat, fromBase64, inTurns, Pieces, readerOf } from '@turnpike/core/helpers'
-import { EVENT_VALUES, excessOf, parseJson } from '../upstream/json.js'
+import { EVENT, excessOf, parseJson } from '../upstream/json.js'
 import { keptOf } from '../upstream/kept.js'
 import type { Transport, TransportResponse } from '../upstream/transport.js'
 import type { Frame } from './event-stream.js'
@@ -23,7 +23,7 @@ const text = new TextDecoder()
 /** The data of the server-sent event that says the same as a frame; undefined for a frame that says nothing. An error has the form of Claude's. */
 function dataOf({ headers, payload }: Frame): Uint8Array | undefined {
   const json = text.decode(payload)
-  const tooMuch = excessOf(json, EVENT_VALUES)
+  const tooMuch = excessOf(json, EVENT)
   if (tooMuch) throw new TypeError(`A frame ${tooMuch}`)
   const body = parseJson(json) as { bytes?: unknown; message?: unknown } | null | undefined
   if (headers[':message-type'] === 'event') return typeof body?.bytes === 'string' ? fromBase64(body.bytes) : undefined

@@ -5,6 +5,7 @@ import type { UpstreamRequest } from '../adapter.js'
 import { count } from '../answers/count.js'
 import { malformed } from '../refusals/failures.js'
 import { takeNotes } from '../requests/request-fields.js'
+import { EMBEDDINGS } from '../upstream/json.js'
 import type { Upstream } from '../upstream/upstream.js'
 import { callJson, nameAt } from '../upstream/upstream.js'
 import { embeddingOf, normalise, toVector, vectorMaker } from '../answers/vectors.js'
@@ -78,12 +79,21 @@ export const embeddings =
         ...method.request(nameAt(upstream, request), some, dimensions ?? undefined),
         notes: index === 0 ? notes : [],
       }
-      return callJson(upstream, outgoing, call, usage, (body) => {
-        const given = method.vectors(body)
-        if (!given) throw toldError(upstream.id, body, false) ?? malformed(upstream.id, 'The answer has no embeddings')
-        if (given.length !== some.length) throw new TypeError(`Expected ${some.length} embeddings`)
-        return { vectors: given.map(toVector), usage: usage(body) }
-      })
+      return callJson(
+        upstream,
+        outgoing,
+        call,
+        usage,
+        (body) => {
+          const given = method.vectors(body)
+          if (!given)
+            throw toldError(upstream.id, body, false) ?? malformed(upstream.id, 'The answer has no embeddings')
+          if (given.length !== some.length) throw new TypeError(`Expected ${some.length} embeddings`)
+          return { vectors: given.map(toVector), usage: usage(body) }
+        },
+        undefined,
+        EMBEDDINGS,
+      )
     })
 
     return {

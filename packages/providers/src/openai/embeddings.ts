@@ -4,7 +4,8 @@ import { textsOf } from '@turnpike/core/internal'
 import { count } from '../answers/count.js'
 import type { Refusals } from '../refusals/refusals.js'
 import type { Upstream } from '../upstream/upstream.js'
-import { callJson, EMBEDDING_VALUES } from '../upstream/upstream.js'
+import { EMBEDDINGS } from '../upstream/json.js'
+import { callJson } from '../upstream/upstream.js'
 import { embeddingOf, vectorMaker } from '../answers/vectors.js'
 import { missing } from './errors.js'
 import { route } from './routing-fields.js'
@@ -55,5 +56,5 @@ export const embeddings =
         usage: usageOf(answer),
       }
     }
-    return callJson(upstream, outgoing, call, usageOf, read, upstream.headers, EMBEDDING_VALUES)
+    return callJson(upstream, outgoing, call, usageOf, read, upstream.headers, EMBEDDINGS)
   }

@@ -5,7 +5,7 @@ import { inTurns, Pieces, readerOf } from '@turnpike/core/helpers'
 import { createParser } from 'eventsource-parser'
 import type { StreamDecoder, UpstreamEvent } from '../adapter.js'
 import { malformed, tooLarge, truncated } from '../refusals/failures.js'
-import { EVENT_VALUES, excessOf, parseJson } from './json.js'
+import { EVENT, excessOf, parseJson } from './json.js'
 import { keptOf } from './kept.js'
 
 /** How long, and how many bytes of, a body is read after its last event, so that the connection can be reused. */
@@ -63,7 +63,7 @@ function eventParser(limit: number) {
 
   const add = (data: string): void => {
     if (data.length > limit) tooMuch ??= `is larger than ${limit} characters`
-    tooMuch ??= excessOf(data, EVENT_VALUES)
+    tooMuch ??= excessOf(data, EVENT)
     events.push({ data })
   }
   const addBare = (): void => {
@@ -163,7 +163,7 @@ function failureOf(provider: string, thrown: unknown): UpstreamError {
  * @returns `events`, and `putBack`, which makes `events` yield a result again
  * @param limit most characters of an event, and of what the decoder keeps
  * @param memory what the characters are taken from that are kept: of events that have not ended, and by the decoder
- * @throws UpstreamError `malformed` for an event over `limit` characters or of more than three million values, or more that is kept, `truncated` for a broken connection, and errors of the decoder
+ * @throws UpstreamError `malformed` for an event over `limit` characters or of more than 50,000 values, or more that is kept, `truncated` for a broken connection, and errors of the decoder
  */
 export function decodeStream<Item>(
   body: AsyncIterable<Uint8Array>,

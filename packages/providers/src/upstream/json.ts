@@ -1,15 +1,28 @@
 import { excess, jsonCount } from '@turnpike/core/helpers'
 import { JSON_DEPTH } from '@turnpike/core/internal'
 
-/** Most values of an answer, twice as many as fields. OpenAI's longest answer, of 16,384 tokens with the 20 likeliest for each, has two million. */
-const VALUES = 3_000_000
+/** How much JSON may have: values, half as many fields, and arrays, objects and texts. */
+export interface Most {
+  values: number
+  /** Default as many as values. */
+  parts?: number
+}
 
-/** The same of an event, whose values become several. The longest known ones, of Gemini's `logprobs`, have some thousands. */
-export const EVENT_VALUES = 50_000
+/** Of an answer. The longest known ones, of recordings with the time of each word, have some hundred thousand values. */
+const ANSWER: Most = { values: 500_000 }
+
+/** Of an answer with probabilities of tokens. OpenAI's longest one, of 16,384 tokens with the 20 likeliest for each, has two million values. */
+export const LOGPROBS: Most = { values: 3_000_000 }
+
+/** Of an answer of embeddings: 2,048 vectors of 4,096 numbers, and more; a local server takes more texts. */
+export const EMBEDDINGS: Most = { values: 10_000_000, parts: 400_000 }
+
+/** Of an event, whose values become several. The longest known ones, of Gemini's `logprobs`, have some thousands. */
+export const EVENT: Most = { values: 50_000 }
 
 /** What is too much in an answer or event to be parsed; undefined where nothing is. A text has no more values than characters, so few are read. */
-export const excessOf = (text: string, values = VALUES): string | undefined =>
-  text.length > values ? excess(text, JSON_DEPTH, jsonCount(values, values / 2)) : undefined
+export const excessOf = (text: string, { values, parts = values }: Most = ANSWER): string | undefined =>
+  text.length > Math.min(values, parts) ? excess(text, JSON_DEPTH, jsonCount(values, values / 2, parts)) : undefined
 
 /** A text of an answer: itself, '' for nothing, and what is no text as its JSON. */
 export const textOf = (value: unknown): string =>

@@ -48,16 +48,23 @@ describe('threat 40: an answer of far more values than vendors send', () => {
   const failure = { kind: 'malformed', code: 'too_large' }
 
   it.each([
-    ['arrays', arrays, '3000000 values', '50000 values'],
-    ['objects', fields, '1500000 fields', '25000 fields'],
-  ])('is not parsed: %s', async (_, x, ofAnswer, ofEvent) => {
+    ['arrays', arrays, '500000 values', '3000000 values', '50000 values'],
+    ['objects', fields, '250000 fields', '1500000 fields', '25000 fields'],
+  ])('is not parsed: %s', async (_, x, ofAnswer, ofLogprobs, ofEvent) => {
     const parse = vi.spyOn(JSON, 'parse')
-    const whole = scriptedUpstream({ body: `{"x":${x}}` })
-    const complete = openai({ apiKey: 'x', transport: whole.transport }).chat.complete(chat, { signal })
-    await expect(complete).rejects.toMatchObject({
-      message: `The answer has more than ${ofAnswer}`,
-      failure: { ...failure, unreported: true },
-    })
+    const askFor = (fields: object): Promise<unknown> => {
+      const { transport } = scriptedUpstream({ body: `{"x":${x}}` })
+      return openai({ apiKey: 'x', transport }).chat.complete({ ...chat, ...fields }, { signal })
+    }
+    for (const [asked, most] of [
+      [{}, ofAnswer],
+      [{ logprobs: true }, ofLogprobs],
+      [{ prompt_logprobs: 1 }, ofLogprobs],
+    ] as const)
+      await expect(askFor(asked)).rejects.toMatchObject({
+        message: `The answer has more than ${most}`,
+        failure: { ...failure, unreported: true },
+      })
     const streamed = scriptedUpstream({ type: 'text/event-stream', body: `data: {"x":${x}}\n\n` })
     const stream = openai({ apiKey: 'x', transport: streamed.transport }).chat.stream(chat, { signal })
     await expect(stream).rejects.toMatchObject({ message: `An event has more than ${ofEvent}`, failure })
@@ -87,6 +94,11 @@ describe('threat 40: an answer of far more values than vendors send', () => {
     }
     expect(await ask(vectors)).toBe(1_000)
     expect(await ask(`${'1,'.repeat(10_000_000)}1`)).toBe('The answer has more than 10000000 values')
+    // Arrays, objects and texts take more memory than numbers.
+    for (const part of ['{}', '[]', '""'])
+      expect(await ask(Array<string>(400_000).fill(part).join())).toBe(
+        'The answer has more than 400000 arrays, objects and texts',
+      )
   })
 })
 

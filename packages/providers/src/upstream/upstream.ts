@@ -3,6 +3,7 @@ import { ApiError, UpstreamError } from '@turnpike/core'
 import { concat, nextTurn, PIECE_COST, readerOf } from '@turnpike/core/helpers'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { billed, malformed, statusError, tooLarge, truncated, unreported } from '../refusals/failures.js'
+import type { Most } from './json.js'
 import { excessOf, parseAnswer, parseJson } from './json.js'
 import { UNCOUNTED } from './kept.js'
 import { neverSent } from './network-errors.js'
@@ -51,8 +52,6 @@ export interface Upstream {
 
 /** Default of {@link UpstreamLimits}.answer, in bytes. */
 export const ANSWER_LIMIT = 64 * 1024 * 1024
-/** Most values of an answer of embeddings: 2,048 vectors of 4,096 numbers, and more. */
-export const EMBEDDING_VALUES = 10_000_000
 /** Characters of an answer that take milliseconds to be decoded. */
 const LONG = 4 * 1024 * 1024
 /** Most bytes of an error response that are read. */
@@ -224,7 +223,7 @@ export function wholeText(
 /**
  * Converts the text of a response, which is JSON, with `read`.
  * @param usageOf the usage that a response reports, which an answer that cannot be read is billed as well
- * @param values that it may have, default three million, and half as many fields
+ * @param most how much it may have, default 500,000 values, and half as many fields
  * @throws UpstreamError; `malformed` for more values, and for anything that `read` throws
  */
 export function readJson<T>(
@@ -232,9 +231,9 @@ export function readJson<T>(
   text: string,
   usageOf: (body: object) => Usage | undefined,
   read: (body: object) => T | Promise<T>,
-  values?: number,
+  most?: Most,
 ): T | Promise<T> {
-  const tooMuch = excessOf(text, values)
+  const tooMuch = excessOf(text, most)
   if (tooMuch) throw unreported(tooLarge(id, `The answer ${tooMuch}`))
   const value = parseAnswer(text)
   if (typeof value !== 'object' || value === null) throw malformed(id, 'The answer is not JSON')
@@ -269,11 +268,11 @@ export function callJson<T>(
   usageOf: (body: object) => Usage | undefined,
   read: (body: object) => T | Promise<T>,
   headers?: Record<string, string>,
-  values?: number,
+  most?: Most,
 ): Promise<T> {
   const sendOne = (one: Outgoing): Promise<TransportResponse> => send(upstream, one, call, headers)
   // Without `await`, which would keep the request, and with it a recording or picture, until the answer has come.
   return (request instanceof Promise ? request.then(sendOne) : sendOne(request))
     .then((response) => wholeText(upstream, response, call))
-    .then((text) => readJson(upstream, text, usageOf, read, values))
+    .then((text) => readJson(upstream, text, usageOf, read, most))
 }
