@@ -34,6 +34,13 @@ consoleSuite(
       const drawer = page.getByRole('dialog', { name: 'Weather' })
       await drawer.getByLabel('Model').selectOption('gpt-4o')
       await inspect('console-agent')
+      // What the agent is told is what was shown.
+      const params = { id }
+      await person.client.patch('/api/projects/{id}', { params, body: { description: 'Read the diary' } })
+      await drawer.getByRole('button', { name: 'Run', exact: true }).click()
+      await drawer.getByText('was changed meanwhile').waitFor()
+      expect((await read(given(), task.id)).status).toBe('scheduled')
+      await person.client.patch('/api/projects/{id}', { params, body: { description: null } })
       await drawer.getByRole('button', { name: 'Run', exact: true }).click()
       const call = (name: string) => drawer.getByRole('group', { name: `Call of ${name}` })
       await call('list_files').getByText('Asks you').waitFor()

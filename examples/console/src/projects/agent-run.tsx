@@ -124,7 +124,7 @@ export function AgentRun({ task, onChange }: { task: Task; onChange: (task: Task
     told.current = changed
   }, [changed])
   const project = useContext(ShownProject)
-  const mayStart = useMayEdit() && (!run || run.outcome) && ['scheduled', 'failed'].includes(task.status)
+  const mayStart = useMayEdit() && project && (!run || run.outcome) && ['scheduled', 'failed'].includes(task.status)
   return (
     <>
       {run && <Running run={run} />}
@@ -134,9 +134,9 @@ export function AgentRun({ task, onChange }: { task: Task; onChange: (task: Task
             <ModelForm
               label="Run"
               hint="It writes a draft in this page, and asks before it reads or saves your files. Members of the project see what it writes."
-              run={(model) => startRun(task, model)}
+              run={(model) => startRun(task, model, project.description)}
             />
-            {project?.description && (
+            {project.description && (
               <details class="small">
                 <summary>What it is told of the project</summary>
                 <Markdown text={project.description} showsAll hasTools={false} />

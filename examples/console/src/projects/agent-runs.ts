@@ -15,9 +15,13 @@ whenSignedOut(() => {
 
 /**
  * Has an agent work on a task in this page, with the user's files for its tools. Each call of these waits for an answer.
- * @throws PlatformError where the task could not be claimed
+ * @param description of the project, as it is shown: it is a part of what the agent is told
+ * @throws PlatformError where the task could not be claimed, Error where the description is another now
  */
-export async function startRun(task: Task, model: string): Promise<void> {
+export async function startRun(task: Task, model: string, description: string | null): Promise<void> {
+  const project = await turnpike.get('/api/projects/{id}', { params: { id: task.project_id } })
+  if (project.description !== description)
+    throw new Error('The description of the project was changed meanwhile. Reload the page, and read it.')
   const abort = new AbortController()
   const always = new Set<string>()
   const waiting = new Map<string, (answer: Answer) => void>()
