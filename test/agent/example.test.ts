@@ -114,8 +114,8 @@ it('without a terminal, what is not allowed is refused', async () => {
 })
 
 it('threat 110: what is asked on the terminal is what is run, whatever characters a page makes a model write', async () => {
-  const evil = '\u001b[8m\r\u009b2J\u202e\u2028'
-  const safe = '\\u{1b}[8m\\u{d}\\u{9b}2J\\u{202e}\\u{2028}'
+  const evil = '\u001b[8m\r\u009b2J\u202e\u2028\ufe01\u3000'
+  const safe = '\\u{1b}[8m\\u{d}\\u{9b}2J\\u{202e}\\u{2028}\\u{fe01}\\u{3000}'
   expect(lineOf('T', { type: 'refused', id: 'a', name: evil, reason: `There is no tool ${evil}` })).toBe(
     `T: There is no tool ${safe}`,
   )

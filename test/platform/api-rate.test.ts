@@ -162,6 +162,24 @@ worldSuite(
       }
     })
 
+    it('threat 219: a page of another site does not use up what people at the address of its visitor have', async () => {
+      await world().advance(60_000)
+      const ask = async (more: object, times: number): Promise<number[]> => {
+        const statuses: number[] = []
+        for (let i = 0; i < times; i++) {
+          const headers = { 'x-forwarded-for': '2001:db8:0:7::1', ...more }
+          statuses.push((await world().ask('GET', '/api/auth/options', { headers })).status)
+        }
+        return [...new Set(statuses)]
+      }
+      const page = { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'empty' }
+      expect(await ask(page, 32)).toEqual([200, 429])
+      expect(await ask({}, 20)).toEqual([200])
+      // A person comes from another site, such as an identity provider.
+      expect(await ask({ ...page, 'sec-fetch-dest': 'document' }, 10)).toEqual([200])
+      expect(await ask({ 'sec-fetch-site': 'same-origin' }, 1)).toEqual([429])
+    })
+
     it('threat 47: a store that one user fills, by requests without a user, which count by their address', async () => {
       await world().advance(60_000)
       const ada = await world().signedIn('user', true)
@@ -186,7 +204,7 @@ worldSuite(
       const body = { name: 'reader', scopes: ['account:read'] }
       const { token } = (await world().ask<{ token: string }>('POST', '/api/tokens', { as: ada, body })).body
       const byToken = { authorization: `Bearer ${token}` }
-      const byPage = { cookie: ada.cookie!, 'sec-fetch-site': 'cross-site' }
+      const byPage = { cookie: ada.cookie!, 'sec-fetch-site': 'same-site' }
       const refused = async (method: string, path: string, credential: object) =>
         (await world().ask(method, path, { headers: { 'x-forwarded-for': '2001:db8:0:3::1', ...credential } })).status
       for (const path of ['/api/projects', '/api/gateway/v1/chat/completions']) {

@@ -18,7 +18,7 @@ export type Caller = { user: User; who: Identified } | null
 export interface RequestCount {
   /** @param minutes how many of as many requests as a user has a minute; default 1 */
   user(id: string, minutes?: number): Promise<void>
-  address(ip: string): Promise<void>
+  address(head: Head): Promise<void>
   /** Counts what a request of a user has read or is answered with, in requests, so that the next {@link turn} is refused where it is too much. */
   more(id: string, requests: number): Promise<void> | void
   /** Throws where what a user has read has used up their minute. */
@@ -36,6 +36,10 @@ const SIGN_INS_COUNTED = 4
 
 /** Milliseconds between two looks whether there is room. */
 const ROOM_MS = 100
+
+/** Whether a page of another site sends a request, other than one that a person opens. Such pages must not use up what people at an address have. */
+const isOfAnotherSite = ({ header }: Head): boolean =>
+  header('sec-fetch-site') === 'cross-site' && header('sec-fetch-dest') !== 'document'
 
 /** Counts requests for {@link callerOf}, by hashes of addresses. Those of unknown address are not counted. */
 export function requestCount(
@@ -73,9 +77,11 @@ export function requestCount(
       const { ok, retryAfter } = await limiter.consume(`api ${id}`, minutes * user)
       if (!ok) throw refuse(minutes * user, retryAfter)
     },
-    async address(ip) {
+    async address(head) {
+      const ip = head.ip()
       if (ip === '') return
-      const { ok, retryAfter } = await limiter.consume(`api-address ${await sha256(addressOf(ip))}`, address)
+      const sender = `${addressOf(ip)}${isOfAnotherSite(head) ? ' by other sites' : ''}`
+      const { ok, retryAfter } = await limiter.consume(`api-address ${await sha256(sender)}`, address)
       if (!ok) throw refuse(address, retryAfter)
     },
     more(id, requests) {
@@ -126,7 +132,7 @@ export function callerOf(
     const waited = before?.waitedMs
     const counting = waited === undefined ? count : undefined
     if (access === 'open') {
-      await counting?.address(head.ip())
+      await counting?.address(head)
       return null
     }
     const who = await identify(identity, head, { ...sameOrigin, part: partOf(id), waited })

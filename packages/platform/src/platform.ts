@@ -295,7 +295,7 @@ export function createPlatform(options: PlatformOptions): Platform {
   ]
 
   const sameOrigin = { baseUrl, trustedOrigins }
-  const refused = (head: Head): Promise<void> => count.address(head.ip())
+  const refused = (head: Head): Promise<void> => count.address(head)
   const known = withTokens(kv, identity, now)
   const callers = { identity: known, ...sameOrigin, now }
   const authenticate = callerOf(kv, callers)

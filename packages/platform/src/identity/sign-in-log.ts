@@ -42,9 +42,17 @@ export function signInLog(kv: KV, limiter: RateLimiter, now: () => number) {
       // Made up e-mails must not use up what is logged of those that somebody has.
       const [whose, perMinute] = userId === null ? (['nobody', ofUnknown] as const) : (['users', ofUsers] as const)
       const { ok } = await limiter.consume(`audit failures: ${whose}`, perMinute)
-      // Where there is no entry, as much is written in another place.
+      // As much is done whether there is an entry or not, or it is written in another place.
+      const isFirstLeftOut = (await limiter.consume(`audit failures: ${ok ? 'logged' : 'more'}, ${whose}`, same)).ok
       const unlogged = { key: ['sign-in-unlogged'], value: addressOf(ip), expiresAt: now() + 60_000 }
-      await kv.commit({ set: ok ? entry('sign-in.fail', UNKNOWN, userId ?? UNKNOWN, addressOf(ip)) : [unlogged] })
+      const logged = (target: string, detail: string) => entry('sign-in.fail', UNKNOWN, target, detail)
+      await kv.commit({
+        set: ok
+          ? logged(userId ?? UNKNOWN, addressOf(ip))
+          : isFirstLeftOut
+            ? logged(UNKNOWN, MORE_LEFT_OUT)
+            : [unlogged],
+      })
     },
 
     /** Logs a wrong token of administrators. */
