@@ -126,11 +126,14 @@ it('threat 111: redact and moderation see the texts of a request in whatever fie
   const unbroken = says(`harmful-${'a'.repeat(1_000)}`)
   const file = { file: { filename: 'a.txt', file_data: 'data:text/plain,a%20harmful%20text' } }
   const attached = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: [{ type: 'file', ...file }] }] }
+  const parts = ['harm', 'ful'].map((text) => ({ type: 'text', text }))
+  const split = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: parts }] }
   for (const one of [
     texts({ tool: 'harmful', schema: '' }),
     texts({ tool: '', schema: 'harmful' }),
     unbroken,
     attached,
+    split,
   ])
     expect(await errorOf(await chat(one))).toMatchObject({ code: 'content_filter' })
   expect([(await chat(texts({ tool: 'A', schema: 'B' }))).status, upstream.requests.length]).toEqual([200, 1])

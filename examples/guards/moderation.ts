@@ -21,12 +21,24 @@ export const byOpenai =
     return results.some(({ flagged }) => flagged)
   }
 
+interface Messages {
+  messages?: readonly { content?: string | readonly { text?: string }[] | null }[]
+}
+
+/** What the messages say, one after the other: a sentence may be split over parts and messages. */
+const said = ({ messages = [] }: Messages): string =>
+  messages
+    .flatMap(({ content }) => (typeof content === 'string' ? content : (content ?? []).map(({ text = '' }) => text)))
+    .join('')
+
 /** Refuses requests and answers that are against the rules. */
 export const moderation = (isHarmful: Moderate): Guard => ({
   name: 'moderation',
   async request({ request, signal }) {
     const { model: _, provider: __, ...all } = request as Record<string, unknown>
-    if (await isHarmful([...textsIn(all)], signal)) throw refuse('This request is against our rules')
+    const whole = said(all)
+    const texts = whole === '' ? textsIn(all) : textsIn(all).add(whole)
+    if (await isHarmful([...texts], signal)) throw refuse('This request is against our rules')
   },
   // A call for each thousand characters of a stream, which go out when the next thousand are there.
   lookBack: 1_000,
