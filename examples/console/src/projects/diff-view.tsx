@@ -208,7 +208,7 @@ function Comparison({ before, after, names: [left, right], isSame }: Compared & 
  * @param isWhole whether what both texts have is shown at once, as where somebody else may have written both
  */
 export function DiffView({ before, after, names, isWhole = false }: Compared & { isWhole?: boolean }) {
-  const shown = { before: visible(before), after: visible(after) }
+  const shown = useMemo(() => ({ before: visible(before), after: visible(after) }), [before, after])
   return (
     <OrElse rest={<Both {...shown} />}>
       <IsWhole.Provider value={isWhole}>

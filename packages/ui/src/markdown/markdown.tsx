@@ -90,7 +90,7 @@ export function Markdown({
   showsAll?: boolean
   hasTools?: boolean
 }) {
-  const text = showsAll ? visible(written) : written
+  const text = useMemo(() => (showsAll ? visible(written) : written), [written, showsAll])
   const [isSource, setSource] = useState(false)
   const source = (
     <p class={`text ${isSource ? 'mono' : ''}`}>
