@@ -14,7 +14,7 @@ import { unsupported } from '@turnpike/core/internal'
 import type { ChatAdapter, UpstreamRequest } from './adapter.js'
 import { decodeStream } from './upstream/events.js'
 import type { Most } from './upstream/json.js'
-import { LOGPROBS } from './upstream/json.js'
+import { TOKENS } from './upstream/json.js'
 import { billed, malformed } from './refusals/failures.js'
 import { joined } from './answers/joined.js'
 import { withoutLosses } from './refusals/refused-parameters.js'
@@ -58,8 +58,12 @@ const PIECE = 64 * 1024
 /** How a text of server-sent events begins. */
 const EVENTS = /^\s*(?:data|event|id|retry)?:/
 
-/** Whether a request asks for probabilities of tokens, by `logprobs` or by a field of its upstream's own, such as vLLM's `prompt_logprobs`. */
-const asksForLogprobs = (request: object): boolean => Object.keys(request).some((name) => name.endsWith('logprobs'))
+/**
+ * Whether a request asks to be told of each token, by `logprobs` or by a field of its upstream's own: vLLM's `prompt_logprobs` and `return_token_ids`,
+ * llama.cpp's `n_probs`.
+ */
+const asksForTokens = (request: object): boolean =>
+  Object.keys(request).some((name) => /probs$|^return_token/.test(name))
 
 const EVENT_STREAM = /^text\/event-stream/i
 
@@ -174,7 +178,7 @@ export function createProvider(options: ProviderOptions): ChatProvider {
     const response = await send(upstream, outgoing instanceof Promise ? await outgoing : outgoing, call)
     const text = await wholeText(upstream, response, call)
     if (EVENTS.test(text)) return readEvents(text, request)
-    const most = asksForLogprobs(request) ? LOGPROBS : undefined
+    const most = asksForTokens(request) ? TOKENS : undefined
     return readJson(upstream, text, chat.usage, (body) => chat.response(body, request), most)
   }
 

@@ -96,6 +96,7 @@ describe('the users of the gateway', () => {
 
   it.each<[string, object | string]>([
     ['an id that is taken', { id: OWNER }],
+    ['the name of an actor of the audit log that is no user', { id: 'admin-token' }],
     ['an e-mail that is taken', { email: 'TAKEN@example.org' }],
     ['an empty id', { id: '' }],
     ['an id with a slash', { id: 'a/b' }],

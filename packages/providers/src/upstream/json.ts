@@ -11,8 +11,8 @@ export interface Most {
 /** Of an answer. The longest known ones, of recordings with the time of each word, have some hundred thousand values. */
 const ANSWER: Most = { values: 500_000 }
 
-/** Of an answer with probabilities of tokens. OpenAI's longest one, of 16,384 tokens with the 20 likeliest for each, has two million values. */
-export const LOGPROBS: Most = { values: 3_000_000 }
+/** Of an answer that tells of each token. OpenAI's longest one, of 16,384 tokens with the 20 likeliest for each, has two million values. */
+export const TOKENS: Most = { values: 3_000_000 }
 
 /** Of an answer of embeddings: 2,048 vectors of 4,096 numbers, and more; a local server takes more texts. */
 export const EMBEDDINGS: Most = { values: 10_000_000, parts: 400_000 }

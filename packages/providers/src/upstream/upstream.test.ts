@@ -60,6 +60,7 @@ describe('threat 40: an answer of far more values than vendors send', () => {
       [{}, ofAnswer],
       [{ logprobs: true }, ofLogprobs],
       [{ prompt_logprobs: 1 }, ofLogprobs],
+      [{ n_probs: 5 }, ofLogprobs],
     ] as const)
       await expect(askFor(asked)).rejects.toMatchObject({
         message: `The answer has more than ${most}`,
