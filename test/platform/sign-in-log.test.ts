@@ -83,7 +83,9 @@ worldSuite(
         { ...failed, target: id, detail: '192.0.2.1' },
         { ...failed, target: 'unknown', detail: '192.0.2.2' },
       ])
-      expect(entries).toHaveLength(11)
+      // And one that says that there are more.
+      expect(entries).toHaveLength(12)
+      expect(entries.filter(({ detail }) => detail === 'more, which are left out')).toHaveLength(1)
       expect(entries.filter(({ target }) => target === id)).toHaveLength(1)
       expect(JSON.stringify(await world().call('dump'))).not.toMatch(/correct horse|nobody-/)
     })

@@ -136,6 +136,9 @@ describe('a document of Markdown', () => {
     for (const entity of ['&#xE0041;', '&#8238;', '&ZeroWidthSpace;', '&zwnj;'])
       expect(textOf(`a${entity}b [c](d "e${entity}")`)).toContain(`a${entity}b`)
     expect(textOf('[c](d "e&#x202e;f")')).toContain('e&#x202e;f')
+    expect(textOf('<https://a.example/%E2%80%AEb> https://b.example/%F3%A0%81%81 https://xn--pple-43d.example/é')).toBe(
+      'https://a.example/%E2%80%AEb https://b.example/%F3%A0%81%81 https://xn--pple-43d.example/é',
+    )
     expect(textOf('a &amp; b &eacute; &nosuch; &#65;')).toBe('a & b é &nosuch; A')
     expect(textOf('a\r\nb\0')).toBe('a\nb\uFFFD')
   })
