@@ -1,4 +1,4 @@
-import type { Client } from '@turnpike/client'
+import type { Client, Schemas } from '@turnpike/client'
 import type { AgentEvent, Outcome, Task } from './events.js'
 import { unfailing } from './events.js'
 import type { HeldTask } from './held-task.js'
@@ -52,6 +52,8 @@ export interface HoldOptions {
 export interface RunTaskOptions extends HoldOptions, Agent {
   /** As it was read last: whoever changes it first has it. */
   task: Task
+  /** The project of the task, such as one whose name and description somebody has seen: agents are told them. Default: as it is once the task is claimed. */
+  project?: Schemas['Project']
   onEvent?: (event: AgentEvent) => void
 }
 
@@ -87,7 +89,7 @@ const lostOutcome = ({ status, message }: Lost): Outcome =>
 /** Works on a task that was claimed. @returns how it ended; it never rejects */
 export async function workOn(
   held: HeldTask,
-  options: HoldOptions & Agent,
+  options: HoldOptions & Agent & Pick<RunTaskOptions, 'project'>,
   onEvent: (event: AgentEvent) => void,
 ): Promise<Outcome> {
   const { signal: outer = new AbortController().signal } = options
@@ -127,13 +129,18 @@ async function fail(held: HeldTask, reason: string): Promise<Task> {
 /** Lets the agent write, then its reviewers. */
 async function draft(
   held: HeldTask,
-  { client, signal, ...given }: HoldOptions & Agent & { signal: AbortSignal },
+  {
+    client,
+    signal,
+    project: seen,
+    ...given
+  }: HoldOptions & Agent & Pick<RunTaskOptions, 'project'> & { signal: AbortSignal },
   onEvent: (event: AgentEvent) => void,
 ): Promise<string> {
   const task = held.current()
   const params = { id: task.project_id }
   const [project, team] = await Promise.all([
-    client.get('/api/projects/{id}', { params, signal }),
+    seen ?? client.get('/api/projects/{id}', { params, signal }),
     client.get('/api/projects/{id}/team', { params, signal }),
   ])
   const member = team.agents.find(({ id }) => id === task.assigned_agent_id)

@@ -134,7 +134,7 @@ export function AgentRun({ task, onChange }: { task: Task; onChange: (task: Task
             <ModelForm
               label="Run"
               hint="It writes a draft in this page, and asks before it reads or saves your files. Members of the project see what it writes."
-              run={(model) => startRun(task, model, project.description)}
+              run={(model) => startRun(task, model, project)}
             />
             {project.description && (
               <details class="small">

@@ -4,6 +4,7 @@ import { turnpike, whenSignedOut } from '../turnpike.js'
 import type { Answer, Run } from './agent-run-parts.js'
 import { after, setCall } from './agent-run-parts.js'
 import { agentTools, subjectOf } from './agent-tools.js'
+import type { Project } from './project-form.js'
 import type { Task } from './tasks.js'
 
 /** The runs of this page, by the task. They go on where its drawer is closed. */
@@ -15,12 +16,12 @@ whenSignedOut(() => {
 
 /**
  * Has an agent work on a task in this page, with the user's files for its tools. Each call of these waits for an answer.
- * @param description of the project, as it is shown: it is a part of what the agent is told
- * @throws PlatformError where the task could not be claimed, Error where the description is another now
+ * @param project as it is shown: its name and description are told to the agent
+ * @throws PlatformError where the task could not be claimed, Error where the project has another name or description now
  */
-export async function startRun(task: Task, model: string, description: string | null): Promise<void> {
-  const project = await turnpike.get('/api/projects/{id}', { params: { id: task.project_id } })
-  if (project.description !== description)
+export async function startRun(task: Task, model: string, project: Project): Promise<void> {
+  const now = await turnpike.get('/api/projects/{id}', { params: { id: task.project_id } })
+  if (now.name !== project.name || now.description !== project.description)
     throw new Error('The description of the project was changed meanwhile. Reload the page, and read it.')
   const abort = new AbortController()
   const always = new Set<string>()
@@ -35,6 +36,7 @@ export async function startRun(task: Task, model: string, description: string | 
     await runTask({
       client: turnpike,
       task,
+      project,
       model,
       tools: agentTools,
       async approve(call, { signal }) {

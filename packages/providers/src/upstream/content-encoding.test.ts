@@ -110,8 +110,8 @@ describe('an answer', () => {
     expect(taken).toBe(16 << 20)
   })
 
-  it.each(['zstd', 'compress', 'gzip, zstd', '__proto__', '', 'gzip,gzip,gzip,gzip,gzip'])(
-    'in the unknown encoding "%s" stays as it is',
+  it.each(['zstd', 'compress', 'gzip, zstd', '__proto__', '', 'gzip,gzip,gzip'])(
+    'in the unknown encoding, or more than two, "%s" stays as it is',
     async (encoding) => {
       const { response } = answerOf(encoding, [Buffer.from('bytes')])
       expect(await read(response)).toBe('bytes')

@@ -6,8 +6,8 @@ import { createBrotliDecompress, createGunzip, createInflateRaw } from 'node:zli
 import type { TransportResponse } from './transport.js'
 import { withoutEncoding } from './transport.js'
 
-/** Maximum number of encodings of a response: each needs memory, and a header has room for thousands. */
-const MOST = 4
+/** Maximum number of encodings of a response: each takes memory, and multiplies the work of a few bytes by a thousand. */
+const MOST = 2
 
 /** Strips the zlib header of deflate, if present: some servers omit it. It is recognized by the low four bits of the first byte. */
 async function* withoutZlibHeader(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
