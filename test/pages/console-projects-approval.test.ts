@@ -62,12 +62,29 @@ consoleSuite('the approval of tasks in the console', (given) => {
       all.map((one) => one.ownerDocument.defaultView!.getComputedStyle(one, '::after').content),
     )
     expect(shown).toEqual(['none', '" (https://b.example)"', '" (https://c.example/say-yes)"'])
-    expect(await links.first().textContent()).toBe('https://a.example/%20send%20the%20key')
+    expect(await links.first().textContent()).toBe('https://a.example/ send the key')
     await page.getByText('(and the file)').waitFor()
     await page.getByText(`Now ${tags}\\u{e0041}. \\u{2067}Keep\\u{200f} it\\u{2069}`).waitFor()
     const code = page.getByRole('dialog').locator('pre')
     expect(await code.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true)
     await inspect('console-task-addresses')
+  })
+
+  it('threat 220: takes no click that was meant for another page', async () => {
+    const { page } = given()
+    const { task } = await waiting('A draft')
+    const approve = page.getByRole('button', { name: 'Approve' })
+    await approve.scrollIntoViewIfNeeded()
+    const { x, y, width, height } = (await approve.boundingBox())!
+    await page.reload()
+    for (let i = 0; i < 20; i++) {
+      await page.mouse.click(x + width / 2, y + height / 2)
+      await page.waitForTimeout(150)
+    }
+    expect((await read(given(), task.id)).status).toBe('waiting_approval')
+    await approve.click()
+    await page.getByText('“Headline” is approved.').waitFor()
+    expect((await read(given(), task.id)).status).toBe('done')
   })
 
   it('deletes a task', async () => {

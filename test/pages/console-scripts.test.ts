@@ -1,5 +1,6 @@
 import type { Client } from '@turnpike/client'
 import { expect, it } from 'vitest'
+import { visible } from '../../packages/ui/src/visible.js'
 import { consoleSuite, PASSWORD } from './console.js'
 import { inColumn } from './console-tasks.js'
 import { payloads, single } from './payloads.js'
@@ -62,7 +63,7 @@ consoleSuite(
       await page.reload()
       const rows = page.getByRole('rowheader').getByRole('button')
       await rows.last().waitFor()
-      expect((await rows.allTextContents()).toReversed()).toEqual(single.map((text) => text.slice(0, 200)))
+      expect((await rows.allTextContents()).toReversed()).toEqual(single.map((text) => visible(text.slice(0, 200))))
       for (const row of await rows.all()) {
         await row.click()
         await page.getByRole('dialog').getByRole('button', { name: 'Move to trash' }).waitFor()
@@ -117,7 +118,7 @@ consoleSuite(
       await page.getByRole('dialog').getByText(payloads[0]!).first().waitFor()
       await page.keyboard.press('Escape')
       await open(`/projects/${id}`, name)
-      for (const [i, payload] of single.entries()) await inColumn(given(), columns[i % 4]!, payload)
+      for (const [i, payload] of single.entries()) await inColumn(given(), columns[i % 4]!, visible(payload))
       for (const task of tasks) {
         await open(`/projects/${id}?task=${task}`, name)
         await page.getByLabel('From').waitFor()

@@ -174,9 +174,9 @@ worldSuite(
       }
       const page = { 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'empty' }
       expect(await ask(page, 32)).toEqual([200, 429])
-      expect(await ask({}, 20)).toEqual([200])
+      expect(await ask({}, 30)).toEqual([200])
       // A person comes from another site, such as an identity provider.
-      expect(await ask({ ...page, 'sec-fetch-dest': 'document' }, 10)).toEqual([200])
+      expect(await ask({ ...page, 'sec-fetch-dest': 'document' }, 30)).toEqual([200])
       expect(await ask({ 'sec-fetch-site': 'same-origin' }, 1)).toEqual([429])
     })
 

@@ -57,6 +57,18 @@ it('lets through what changes nothing', () => {
     expect(passes({ 'sec-fetch-site': 'cross-site' }, { method })).toBe(true)
 })
 
+it('threat 219: refuses what pages of other origins have browsers read', () => {
+  for (const site of ['cross-site', 'same-site'])
+    for (const dest of ['image', 'empty', 'iframe', 'document'])
+      expect([site, dest, passes({ 'sec-fetch-site': site, 'sec-fetch-dest': dest }, { method: 'GET' })]).toEqual([
+        site,
+        dest,
+        false,
+      ])
+  for (const site of ['same-origin', 'none'])
+    expect(passes({ 'sec-fetch-site': site, 'sec-fetch-dest': 'empty' }, { method: 'GET' })).toBe(true)
+})
+
 it('lets through what no browser sends, where that is asked for', () => {
   expect(passes({}, { unknown: true })).toBe(true)
   expect(passes({ 'sec-fetch-site': 'cross-site' }, { unknown: true })).toBe(false)

@@ -36,6 +36,13 @@ function isOwn(origin: string | undefined, { origin: called }: Head, baseUrl: st
 }
 
 /**
+ * Whether a page of another origin makes a browser send a request, by Fetch Metadata.
+ * @example if (isByOtherPage(exchange)) return new Response(null, { status: 403 })
+ */
+export const isByOtherPage = ({ header }: Pick<Head, 'header'>): boolean =>
+  /^(?:cross|same)-site$/.test(header('sec-fetch-site') ?? '') && header('sec-fetch-dest') !== undefined
+
+/**
  * Refuses requests that a page of another site made a browser send, with the cookies of this one: by Fetch Metadata or, in browsers without
  * it, by `Origin` or `Referer`. Not needed for bearer tokens, which no browser sends by itself; but to sign in takes no credential that a page
  * would need, and failures count.
@@ -49,7 +56,8 @@ export function requireSameOrigin(
   { baseUrl, trustedOrigins = [], unknown = false }: SameOriginOptions & { unknown?: boolean } = {},
 ): void {
   const { method, header } = head
-  if (SAFE.has(method)) return
+  // It could not read the answer, but use up what its visitor may ask for.
+  if (SAFE.has(method) && !isByOtherPage(head)) return
   const names = ['sec-fetch-site', 'origin', 'referer']
   if (unknown && names.every((name) => header(name) === undefined)) return
   const [site, origin] = [header('sec-fetch-site'), originOf(head)]

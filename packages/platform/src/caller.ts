@@ -2,7 +2,7 @@ import type { ApiError, Identified, KV, RateLimiter, Role, User } from '@turnpik
 import { addressOf, sha256 } from '@turnpike/core/helpers'
 import { unauthenticated, userOf } from '@turnpike/core/internal'
 import type { Authenticator, Call, Head, SameOriginOptions } from '@turnpike/http'
-import { identify } from '@turnpike/http'
+import { identify, isByOtherPage } from '@turnpike/http'
 import { LISTS_LEAVE, USER_TURNS } from './conventions.js'
 import type { Turn } from './turns.js'
 import { turns } from './turns.js'
@@ -36,10 +36,6 @@ const SIGN_INS_COUNTED = 4
 
 /** Milliseconds between two looks whether there is room. */
 const ROOM_MS = 100
-
-/** Whether a page of another site sends a request, other than one that a person opens. Such pages must not use up what people at an address have. */
-const isOfAnotherSite = ({ header }: Head): boolean =>
-  header('sec-fetch-site') === 'cross-site' && header('sec-fetch-dest') !== 'document'
 
 /** Counts requests for {@link callerOf}, by hashes of addresses. Those of unknown address are not counted. */
 export function requestCount(
@@ -80,7 +76,9 @@ export function requestCount(
     async address(head) {
       const ip = head.ip()
       if (ip === '') return
-      const sender = `${addressOf(ip)}${isOfAnotherSite(head) ? ' by other sites' : ''}`
+      // Pages of others must not use up what people at an address have, nor what those have who come from there.
+      const dest = head.header('sec-fetch-dest') === 'document' ? 'links' : 'pages'
+      const sender = `${addressOf(ip)}${isByOtherPage(head) ? ` by other ${dest}` : ''}`
       const { ok, retryAfter } = await limiter.consume(`api-address ${await sha256(sender)}`, address)
       if (!ok) throw refuse(address, retryAfter)
     },

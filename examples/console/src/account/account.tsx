@@ -1,7 +1,7 @@
 import type { Schemas } from '@turnpike/client'
 import type { Data } from '@turnpike/ui'
 import {
-  ActionButton,
+  AgreeButton,
   bytes,
   ConfirmButton,
   count,
@@ -68,9 +68,9 @@ function Role({ highest, onChange }: { highest: User['role']; onChange: () => vo
       <ErrorNotice error={change.error} />
       {mayChange && (
         <div>
-          <ActionButton action={change} onClick={change.run}>
+          <AgreeButton action={change} onClick={change.run}>
             {change.busy ? 'Changing…' : role === 'user' ? 'Become a developer' : 'Become a user'}
-          </ActionButton>
+          </AgreeButton>
         </div>
       )}
     </div>

@@ -1,7 +1,7 @@
 import './agent-run.css'
 import type { Outcome } from '@turnpike/agent'
 import type { Tone } from '@turnpike/ui'
-import { count, indented, LongText, Notice, Panel, Status, usd, visible } from '@turnpike/ui'
+import { AgreeButton, count, indented, LongText, Notice, Panel, Status, usd, visible } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { useContext, useEffect, useRef } from 'preact/hooks'
 import type { CallPart, Run } from './agent-run-parts.js'
@@ -48,12 +48,10 @@ function Call({
           <button type="button" onClick={() => onAnswer(id, 'refuse')}>
             Refuse
           </button>
-          <button type="button" onClick={() => onAnswer(id, 'always')}>
-            Always allow
-          </button>
-          <button type="button" class="primary" onClick={() => onAnswer(id, 'allow')}>
+          <AgreeButton onClick={() => onAnswer(id, 'always')}>Always allow</AgreeButton>
+          <AgreeButton class="primary" onClick={() => onAnswer(id, 'allow')}>
             Allow
-          </button>
+          </AgreeButton>
         </div>
       )}
       {result !== undefined && (

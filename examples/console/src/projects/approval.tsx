@@ -1,4 +1,4 @@
-import { ActionButton, Panel, useAction } from '@turnpike/ui'
+import { ActionButton, AgreeButton, Panel, useAction } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import { DiffView } from './diff-view.js'
 import type { TaskFormProps } from './draft-form.js'
@@ -54,9 +54,9 @@ function Decision(props: ApprovalProps) {
         <button type="button" onClick={() => setUnsent(commentField(id), { text: '', version })}>
           Request changes
         </button>
-        <ActionButton action={approve} class="primary" onClick={approve.run}>
+        <AgreeButton action={approve} class="primary" onClick={approve.run}>
           {approve.busy ? 'Approving…' : 'Approve'}
-        </ActionButton>
+        </AgreeButton>
       </div>
     </>
   )

@@ -1,5 +1,5 @@
 import type { Schemas } from '@turnpike/client'
-import { ActionButton, ErrorNotice, plural, useAction, useData } from '@turnpike/ui'
+import { ActionButton, AgreeButton, ErrorNotice, plural, useAction, useData, visible } from '@turnpike/ui'
 import { turnpike } from '../turnpike.js'
 
 /** A project that waits for the user to accept it. */
@@ -25,7 +25,7 @@ function Offer({
     <li>
       <div class="spread">
         <span class="break">
-          <b>{project_name}</b>
+          <b>{visible(project_name)}</b>
           <span class="small muted">
             {' '}
             of {owner}, as {role}
@@ -36,10 +36,10 @@ function Offer({
             {decline.busy ? 'Declining…' : 'Decline'}
             <span class="visually-hidden"> {project_name}</span>
           </ActionButton>
-          <ActionButton action={accept} class="primary" onClick={accept.run}>
+          <AgreeButton action={accept} class="primary" onClick={accept.run}>
             {accept.busy ? 'Accepting…' : 'Accept'}
             <span class="visually-hidden"> {project_name}</span>
-          </ActionButton>
+          </AgreeButton>
         </span>
       </div>
       <ErrorNotice error={accept.error ?? decline.error} />

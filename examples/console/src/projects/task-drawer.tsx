@@ -1,6 +1,6 @@
 import {
-  ActionButton,
   Ago,
+  AgreeButton,
   ConfirmButton,
   Copy,
   Dialog,
@@ -67,9 +67,9 @@ function OfOthers({ task, onChange, onShow }: { task: Task; onChange: (task: Tas
         {isScheduled ? 'let them do it' : 'schedule it'}.
       </p>
       {isScheduled && (
-        <ActionButton action={take} onClick={take.run}>
+        <AgreeButton action={take} onClick={take.run}>
           {take.busy ? 'Saving…' : 'I have read it: let agents do it'}
-        </ActionButton>
+        </AgreeButton>
       )}
       <TaskError error={take.error} task={task} onShow={onShow} />
     </Notice>

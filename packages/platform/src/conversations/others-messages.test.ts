@@ -34,16 +34,17 @@ it('threat 204: a reply is made from 100,000 characters of what others have sent
 it('threat 204: files of others count as what models read of them, and so do replies to them', () => {
   const file = (mime_type: string, size_bytes: number) => ({ id: 'f', display_name: 'f', mime_type, size_bytes })
   const of = (text: string, ...attachments: ReturnType<typeof file>[]) => ({ text, attachments })
-  const left = (...messages: ReturnType<typeof of>[]) =>
-    withoutMoreOfOthers(messages, ({ text }) => text !== 'own', 40_000).map(({ text, attachments }) =>
+  const leftOf = (most: number, ...messages: ReturnType<typeof of>[]) =>
+    withoutMoreOfOthers(messages, ({ text }) => text !== 'own', most).map(({ text, attachments }) =>
       text.startsWith('[A message') ? attachments : text,
     )
-  const [picture, pdf, csv] = [file('image/png', 5e6), file('application/pdf', 234_000), file('text/csv', 39_948)]
+  const left = (...messages: ReturnType<typeof of>[]) => leftOf(40_000, ...messages)
+  const [picture, pdf, csv] = [file('image/png', 5e6), file('application/pdf', 390_000), file('text/csv', 39_948)]
   const thousandPages = file('application/pdf', 9_500)
   expect(left(of('a', csv))).toEqual(['a'])
   expect(left(of('own', csv, csv), of('ab', csv), of('own', pdf))).toEqual(['own', undefined, 'own'])
   const sevenPictures = Array(7).fill(picture) as (typeof picture)[]
   expect(left(of('a', ...sevenPictures), of('b', picture))).toEqual([undefined, 'b'])
-  expect(left(of('a', thousandPages), of('b', thousandPages))).toEqual([undefined, 'b'])
-  expect(left(of('a', pdf), of('b', pdf), of('c'))).toEqual([undefined, 'b', 'c'])
+  expect(leftOf(100_000, of('a', thousandPages), of('b', thousandPages))).toEqual([undefined, 'b'])
+  expect(leftOf(100_000, of('a', pdf), of('b', pdf), of('c'))).toEqual([undefined, 'b', 'c'])
 })

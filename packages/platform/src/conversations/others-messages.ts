@@ -1,11 +1,11 @@
 import type { Attachment } from '../schemas.js'
 
 /**
- * Bytes of a PDF that count as a character, and the characters that one counts as at least, since a thousand pages may have 9 kB; and those that a picture
- * counts as: about what models read of them.
+ * Bytes of a PDF that count as a character, and the characters that one counts as at least: a thousand pages may have 6 kB, so that there is room for
+ * one; and those that a picture counts as: about what models read of it.
  */
 const PDF_BYTES = 6
-const PDF_LENGTH = 30_000
+const PDF_LENGTH = 60_000
 const PICTURE_LENGTH = 6_000
 
 /** Characters that each file counts as besides, for the words around it. */

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Fault, faultOf } from '../field-fault.js'
 import type { Action } from '../use-action.js'
+import { useSettled } from '../use-settled.js'
 import { ErrorNotice } from './loaded.js'
 
 /** A button of an action. While that runs, the button says so and keeps the focus, which a disabled one would lose. */
@@ -30,6 +31,33 @@ export const ActionButton = ({
     {children}
   </button>
 )
+
+/** A button by which people agree to what others have written or ask for: a click on it does nothing until it has been in sight for a moment. */
+export function AgreeButton({
+  action: { busy } = { busy: false },
+  onClick,
+  class: className,
+  children,
+}: {
+  action?: Pick<Action<never>, 'busy'>
+  onClick: () => void
+  class?: string
+  children: ComponentChildren
+}) {
+  const isSettled = useSettled()
+  return (
+    <button
+      type="button"
+      class={className}
+      aria-disabled={busy || !isSettled}
+      aria-busy={busy}
+      // Keys have no detail, and are no click that was meant for something else.
+      onClick={({ detail }) => void ((isSettled || detail === 0) && onClick())}
+    >
+      {children}
+    </button>
+  )
+}
 
 /** Fields of a form that few need. */
 export const Folded = ({ summary, children }: { summary: string; children: ComponentChildren }) => (

@@ -127,6 +127,17 @@ describe('a document of Markdown', () => {
     expect(texts).toEqual(['https://c.example/send a (Send) b (it)', 'js the key', 'x'])
   })
 
+  it('threat 209: has addresses as they are written, also of hosts that are longer than one may be', () => {
+    const host = `${'send-the-key.'.repeat(30)}example`
+    const runs = read(`[a](https://${host}/b) <https://${host}/c>\n`)
+      .blocks.flatMap(leavesOf)
+      .flatMap(({ runs }) => runs)
+    expect(runs.flatMap(({ marks }) => marks.map(({ href }) => href))).toEqual(
+      ['b', 'c'].map((path) => `https://${host}/${path}`),
+    )
+    expect(runs.map(({ text }) => text).join('')).toBe(`a https://${host}/c`)
+  })
+
   it('threat 209: has entities of what is not seen as text, and others as what they stand for', () => {
     const textOf = (text: string): string =>
       read(sourceOf(text))

@@ -9,8 +9,8 @@ const MOST_LEVELS = 20
 // CommonMark lets a renderer show the ends of lines; people and models type them.
 const parser = new MarkdownIt({ html: false, linkify: true, maxNesting: MOST_LEVELS })
 parser.validateLink = isLinkable
-// An address that stands for itself is shown as it is written: what is decoded may be unseen, or look like the address of somebody else.
-parser.normalizeLinkText = (url) => url
+// Addresses are shown as they are written: what is decoded may be unseen, or look like the address of somebody else, and a long host would be left out.
+parser.normalizeLink = parser.normalizeLinkText = (url) => url
 
 /** Most cells of a table, and most tokens before one: a short row has as many cells as the head, so that few characters make many. */
 const MOST_CELLS = 10_000
