@@ -110,6 +110,15 @@ describe('an answer', () => {
     expect(taken).toBe(16 << 20)
   })
 
+  it('threat 27: whose encodings have gigabytes between them, of which nothing comes out, fails', async () => {
+    const members = (count: number): Buffer =>
+      brotliCompressSync(Buffer.alloc(count * 20, gzipSync('')), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
+    const decodedOf = (count: number): Promise<string> => read(answerOf('gzip, br', [members(count)]).response)
+    expect(members(4_000_000).length).toBeLessThan(100_000)
+    await expect(decodedOf(4_000_000)).rejects.toThrow('more than 67108864 bytes within it')
+    expect(await decodedOf(1_000)).toBe('')
+  })
+
   it.each(['zstd', 'compress', 'gzip, zstd', '__proto__', '', 'gzip,gzip,gzip'])(
     'in the unknown encoding, or more than two, "%s" stays as it is',
     async (encoding) => {

@@ -39,6 +39,20 @@ function counted(memory: Memory | undefined): Transform {
   })
 }
 
+/** Most bytes between two encodings: few may become gigabytes there, of which nothing comes out that is counted. */
+const MOST_BETWEEN = 64 * 1024 * 1024
+
+function between(): Transform {
+  let left = MOST_BETWEEN
+  return new Transform({
+    transform(piece: Buffer, _, done) {
+      left -= piece.length
+      if (left < 0) done(new Error(`An encoded answer has more than ${MOST_BETWEEN} bytes within it`))
+      else done(null, piece)
+    },
+  })
+}
+
 type Step = Transform | typeof withoutZlibHeader
 
 /** The decoding steps of each encoding by its name in `content-encoding`. */
@@ -66,7 +80,7 @@ export function decoded(
   if (steps.length > MOST || steps.includes(undefined)) return response
   const { status, header, body } = response
   const source = Readable.from(body)
-  const streams = [source, ...steps.flatMap((make) => make!(memory))]
+  const streams = [source, ...steps.flatMap((make, i) => [...(i > 0 ? [between()] : []), ...make!(memory)])]
   const last = streams.at(-1) as Readable
   // Errors reach the reader of the last stream. The types of `pipeline` accept no array of unknown length.
   if (streams.length > 1) pipeline(streams as Transform[], () => undefined)
