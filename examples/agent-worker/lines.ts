@@ -6,7 +6,7 @@ import type { AgentEvent } from '@turnpike/agent'
  */
 export const plain = (text: string): string =>
   text.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Variation_Selector}]|(?! )\p{Zs}/gu,
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu,
     (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
   )
 

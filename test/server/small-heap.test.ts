@@ -15,7 +15,7 @@ it.runIf(runtime === 'node')('a server with a small heap holds less of bodies, o
     await server.stop()
     return response.status
   }
-  const small = { NODE_OPTIONS: '--max-old-space-size=100' }
+  const small = { NODE_OPTIONS: '--max-old-space-size=100 --max-semi-space-size=1' }
   expect(await answerOf(small)).toBe(503)
   expect(await answerOf({})).not.toBe(503)
   expect(await answerOf({ ...small, BODY_MEMORY_MB: '512' })).not.toBe(503)
