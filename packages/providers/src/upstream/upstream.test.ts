@@ -1,3 +1,4 @@
+import type { UpstreamError } from '@turnpike/core'
 import { ApiError } from '@turnpike/core'
 import { describe, expect, it, vi } from 'vitest'
 import { scriptedUpstream } from '../../../../test/support/upstream.js'
@@ -71,6 +72,18 @@ describe('threat 40: an answer of far more values than vendors send', () => {
     await expect(stream).rejects.toMatchObject({ message: `An event has more than ${ofEvent}`, failure })
     expect(parse.mock.calls.filter(([text]) => text.length > 1_000_000)).toEqual([])
     parse.mockRestore()
+  })
+
+  it('threat 41: is charged as one where it is long, though numbers of Python make it no JSON', async () => {
+    for (const [length, unreported] of [
+      [100_000, undefined],
+      [4_000_000, true],
+    ] as const) {
+      const { transport } = scriptedUpstream({ body: `{"x":"${'a'.repeat(length)}","y":NaN,}` })
+      const answer = openai({ apiKey: 'x', transport }).chat.complete(chat, { signal })
+      const { failure } = (await answer.catch((error: unknown) => error)) as UpstreamError
+      expect([failure.kind, failure.unreported]).toEqual(['malformed', unreported])
+    }
   })
 
   it('is no event of as many lines either', async () => {

@@ -4,7 +4,7 @@ import { concat, nextTurn, PIECE_COST, readerOf } from '@turnpike/core/helpers'
 import type { ChatAdapter, UpstreamRequest } from '../adapter.js'
 import { billed, malformed, statusError, tooLarge, truncated, unreported } from '../refusals/failures.js'
 import type { Most } from './json.js'
-import { excessOf, parseAnswer, parseJson } from './json.js'
+import { excessOf, parseAnswer, parseJson, PYTHON_LENGTH } from './json.js'
 import { UNCOUNTED } from './kept.js'
 import { neverSent } from './network-errors.js'
 import type { Repeatable } from '../refusals/refusals.js'
@@ -236,7 +236,11 @@ export function readJson<T>(
   const tooMuch = excessOf(text, most)
   if (tooMuch) throw unreported(tooLarge(id, `The answer ${tooMuch}`))
   const value = parseAnswer(text)
-  if (typeof value !== 'object' || value === null) throw malformed(id, 'The answer is not JSON')
+  if (typeof value !== 'object' || value === null) {
+    const error = malformed(id, 'The answer is not JSON')
+    // One that is so long is an answer all the same, in which numbers of Python were not looked for: it costs what was expected.
+    throw text.length > PYTHON_LENGTH ? unreported(error) : error
+  }
   /** Of an answer that cannot be read, the usage may be what cannot. */
   const usage = (): Usage | undefined => {
     try {
