@@ -22,7 +22,7 @@ whenSignedOut(() => {
 export async function startRun(task: Task, model: string, project: Project): Promise<void> {
   const now = await turnpike.get('/api/projects/{id}', { params: { id: task.project_id } })
   if (now.name !== project.name || now.description !== project.description)
-    throw new Error('The description of the project was changed meanwhile. Reload the page, and read it.')
+    throw new Error('The project was changed meanwhile. Reload the page, and read its description.')
   const abort = new AbortController()
   const always = new Set<string>()
   const waiting = new Map<string, (answer: Answer) => void>()

@@ -145,7 +145,7 @@ export async function createUser(kv: KV, input: Partial<UserFields> & { id?: str
 /**
  * Creates a user, as {@link createUser} does.
  * @param act what else the commit checks and deletes, such as an invitation, and whether a gateway key or `ADMIN_TOKEN` makes the user
- * @returns null if the id or the e-mail is taken, or what else is checked has changed
+ * @returns null if the id or the e-mail is taken, as the names of {@link ACTORS} are, or what else is checked has changed
  */
 export async function newUser(
   kv: KV,
