@@ -182,6 +182,18 @@ describe(`threat 41: an answer that a caller makes unusable, on ${runtime}`, () 
     expect(await chat('google', { max_tokens: 500, stream: true })).toEqual([502, [expect.any(Number), 500]])
   })
 
+  it('is charged as a stream at least what was expected where an event is too large to be read', async () => {
+    const top_logprobs = Array.from({ length: 20 }, (_, at) => ({ token: `t${at}`, logprob: -1, bytes: [1] }))
+    const content = Array.from({ length: 800 }, () => ({ token: 'a', logprob: -1, bytes: [1], top_logprobs }))
+    const large = { choices: [{ index: 0, delta: { content: 'a'.repeat(800) }, logprobs: { content } }] }
+    given = [chunk({ role: 'assistant', content: '' }), large, chunk({}, 'stop')]
+    const asked = { max_tokens: 500, stream: true, logprobs: true, top_logprobs: 20 }
+    expect(await chat('openai', asked)).toEqual([200, [expect.any(Number), 500]])
+    given = [chunk({ content: 'word '.repeat(800) }), large]
+    const [, [, completion] = []] = await chat('openai', asked)
+    expect(completion).toBe(1000)
+  })
+
   it.each([5, true, { a: 1 }])(
     'is charged by an estimate where its text is %j, and not recorded as no number',
     async (content) => {

@@ -25,7 +25,8 @@ import { modernise } from '../upstream/legacy-functions.js'
 import type { Asked, StreamMeter } from '../records/meter.js'
 import { meterAnswer, streamMeter } from '../records/meter.js'
 import { inOpenaiForm } from '../upstream/other-forms.js'
-import { outcomeOf } from '../records/outcome.js'
+import { isTooLarge, outcomeOf } from '../records/outcome.js'
+import { atLeast } from '../records/record.js'
 import { askedTier } from '../limits/service-tier.js'
 import type { Cost } from '../records/charge.js'
 import { charged, reasonOf } from '../records/charge.js'
@@ -145,7 +146,9 @@ function eventsOf(
     async fail(error) {
       if (guarding?.hasFailed && !watch.stop) return refused(error)
       const reason = reasonOf(upstream, error)
-      await close(upstream, watch.stop?.outcome ?? outcomeOf(error), meter.used(false), reason)
+      const used = meter.used(false)
+      const charge = isTooLarge(reason) ? atLeast(upstream.need.expected(upstream.target), used) : used
+      await close(upstream, watch.stop?.outcome ?? outcomeOf(error), charge, reason)
       return reason
     },
     async disconnect() {

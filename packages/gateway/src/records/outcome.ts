@@ -9,6 +9,9 @@ export const outcomeOf = (error: unknown): Outcome =>
 export const isBilled = (error: unknown): boolean =>
   UpstreamError.is(error) && (error.failure.usage !== undefined || error.failure.unreported === true)
 
+/** Whether more of an answer came than is read, which was made all the same. */
+export const isTooLarge = (error: unknown): boolean => UpstreamError.is(error) && error.failure.code === 'too_large'
+
 /** The kind of a failure, for the metrics; undefined where the provider is not its cause. */
 export const kindOf = (error: unknown): string | undefined => {
   if (!UpstreamError.is(error)) return undefined

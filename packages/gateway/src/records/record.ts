@@ -48,9 +48,19 @@ export const estimated = (units: Units, tier?: string, calls?: number): Used => 
 /** The classes of units that an answer produces, as opposed to those that a request sends. */
 const madeClasses = new Set<string>([...completionClasses, 'images'])
 
-/** The part of the expected units that is used as soon as a request is sent. */
-export const sentOf = (units: Units): Units =>
-  Object.fromEntries(Object.entries(units).filter(([name]) => !madeClasses.has(name)))
+const partOf = (units: Units, isMade: boolean): Units =>
+  Object.fromEntries(Object.entries(units).filter(([name]) => madeClasses.has(name) === isMade))
+
+/** The part of units that is used as soon as a request is sent. */
+export const sentOf = (units: Units): Units => partOf(units, false)
+
+/** What of an answer is charged of which a part was made that could not be read: at least as many tokens as were expected of it. */
+export function atLeast(expected: Units, used: Used): Used {
+  const completion_tokens = sum(expected, completionClasses)
+  if (used.usage.completion_tokens >= completion_tokens) return used
+  const units = { ...sentOf(used.units), ...partOf(expected, true) }
+  return { ...used, usage: { ...used.usage, completion_tokens }, units }
+}
 
 /** The units of two calls. */
 export function sumUnits(one: Units, other: Units): Units {
