@@ -20,9 +20,11 @@ const pages = ['pages/**/*.test.ts']
 /** What takes long: servers, several processes, kills, floods, the time of others. */
 const long = [
   '{admin,agent,client,conformance,deployment,embed,faults,fuzz,ledger,security,server,storage}/**/*.test.ts',
-  'platform/{bodies,browser-page,data-space,erasure,file-kill,large-lists,limits-processes,long-texts,processes}.test.ts',
-  'platform/{project-races,running-replies,sign-in-floods,sign-in-processes,stored-scripts,unread-answers}.test.ts',
-  '{clients/agent-day,images/images,limits/deployments,limits/processes,openapi/snippets,router/sticky}.test.ts',
+  'platform/{api-rate,bodies,browser-page,data-space,erasure,file-kill,forgotten-passwords,large-lists}.test.ts',
+  'platform/{limits-processes,long-texts,processes,project-races,removed-callers,running-replies}.test.ts',
+  'platform/{sign-in-floods,sign-in-processes,stored-scripts,unread-answers}.test.ts',
+  '{clients/agent-day,images/images,limits/{deployments,failures,processes},openapi/snippets}.test.ts',
+  'router/{simulation,sticky}.test.ts',
   '{docs-agents,docs-moving,growth,swap-storage,uploads}.test.ts',
 ]
 /** Tests across packages: `e2e` is what `npm test` runs of them; `npm run test:all` runs `long` and `long-pages`, too. */
