@@ -104,12 +104,15 @@ export const MOST_SPEECH_TOKENS = 16_384
 /** The fewest bytes that a second of MP3 takes: 8 kbit/s (ISO/IEC 13818-3). What is held under a budget reckons with no fewer. */
 export const MP3_BYTES_PER_SECOND = 1_000
 
-/** Likewise of other formats that compress: Opus has silence in a packet of some bytes each 400 ms (RFC 6716, section 2.1.9), besides those of its file. */
+/**
+ * Likewise of other formats that compress, as encoders make them, for calls that were given up: Opus has silence in a packet of some bytes each 400 ms
+ * (RFC 6716, section 2.1.9), besides those of its file.
+ */
 export const LEAST_BYTES_PER_SECOND = 40
 
 /**
- * The longest duration that an upstream is believed, in seconds: 116 days. The bytes of a file tell no more: FLAC has silence in three
- * bytes a second, and in fewer at low sample rates, and it is billed all the same.
+ * The longest duration that an upstream is believed, in seconds: 116 days. It is held for formats whose bytes tell none: FLAC has silence in three bytes a
+ * second, and in fewer at low sample rates, and the table of an MP4 may have one sound any number of times.
  */
 export const MOST_SECONDS = 10_000_000
 

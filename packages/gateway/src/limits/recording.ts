@@ -1,5 +1,5 @@
 import type { FileInput } from '@turnpike/core'
-import { LEAST_BYTES_PER_SECOND, MP3_BYTES_PER_SECOND } from '../conventions.js'
+import { LEAST_BYTES_PER_SECOND, MOST_SECONDS, MP3_BYTES_PER_SECOND } from '../conventions.js'
 import { BYTES_PER_SECOND } from './prompt.js'
 
 /** Where the first bytes are in which a format is looked for. */
@@ -59,6 +59,9 @@ function tagLength(head: DataView): number {
   return 10 + [6, 7, 8, 9].reduce((length, at) => length * 128 + (head.getUint8(at) & 127), 0)
 }
 
+/** Whether bytes may begin with a box of MP4: its size, which may look like the beginning of another format, and its name of four letters. */
+const mayBeBox = (bytes: DataView): boolean => /^[a-z]{4}$/i.test(textAt(bytes, 4))
+
 /** Whether bytes begin with a frame of MPEG audio, and not of AAC, which has no layer there. */
 const isMpegFrame = (bytes: DataView): boolean =>
   bytes.byteLength > 1 && (bytes.getUint16(0) & 0xffe0) === 0xffe0 && (bytes.getUint8(1) & 0b110) !== 0
@@ -76,26 +79,34 @@ function mp3Rate(frame: DataView): number | undefined {
   return (KILOBITS[isFirst ? 1 : 2][frame.getUint8(2) >> 4]! * 1_000) / 8 || undefined
 }
 
-/** Seconds of a recording: what they probably are, and the most that it may be billed for. */
+/** Seconds of a recording. */
 export interface Seconds {
+  /** What they probably are. */
   likely: number
+  /** What encoders make of so many bytes at most. */
+  usual: number
+  /** What it may be billed for. */
   most: number
 }
 
 /**
  * How long a recording is by its bytes: WAV files tell how many of them a second takes. MP3 takes at least so many, and frames that follow the first
- * may have other rates; what is compressed in other ways may be silence, which takes next to none.
+ * may have other rates. Of what is compressed in other ways they tell no most.
  */
 export async function secondsOf(file: FileInput): Promise<Seconds> {
-  const head = await bytesAt(file, 0)
-  const seconds = (likely = BYTES_PER_SECOND, least: number): Seconds => ({
-    likely: Math.ceil(file.size / likely),
-    most: Math.ceil(file.size / least),
+  const bySize = (bytesPerSecond: number): number => Math.ceil(file.size / bytesPerSecond)
+  const bounded = (rate: number | undefined, least: number): Seconds => ({
+    likely: bySize(rate ?? BYTES_PER_SECOND),
+    usual: bySize(least),
+    most: bySize(least),
   })
-  if (textAt(head, 0) === 'RIFF') return seconds(wavRate(head), wavRate(head) ?? LEAST_BYTES_PER_SECOND)
+  const head = await bytesAt(file, 0)
+  const rate = textAt(head, 0) === 'RIFF' && !mayBeBox(head) ? wavRate(head) : undefined
+  if (rate !== undefined) return bounded(rate, rate)
   const tag = tagLength(head)
   const frame = tag === 0 ? head : await bytesAt(file, tag)
-  return isMpegFrame(frame) ? seconds(mp3Rate(frame), MP3_BYTES_PER_SECOND) : seconds(undefined, LEAST_BYTES_PER_SECOND)
+  if (isMpegFrame(frame) && !mayBeBox(frame)) return bounded(mp3Rate(frame), MP3_BYTES_PER_SECOND)
+  return { ...bounded(undefined, LEAST_BYTES_PER_SECOND), most: MOST_SECONDS }
 }
 
 /** Bytes of a second of speech, by the subtype of its format, where its head does not tell: PCM of 24 kHz, and what encoders make of it. */

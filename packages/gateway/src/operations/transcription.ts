@@ -1,4 +1,4 @@
-import type { FileInput, Note, Target, TranscriptionFormat, TranscriptionRequest } from '@turnpike/core'
+import type { FileInput, Note, Target, TranscriptionFormat, TranscriptionRequest, Units } from '@turnpike/core'
 import { TranscriptionFields, TranscriptionResponse, unitsOf } from '@turnpike/core'
 import { extend } from '@turnpike/core/helpers'
 import { invalid, unsupported } from '@turnpike/core/internal'
@@ -128,19 +128,26 @@ export function createTranscription(options: UpstreamOptions & TranscriptionOpti
         input_audio: seconds * AUDIO_TOKENS,
         output: seconds * TEXT_TOKENS,
       })
-      const { likely: guess, most: longest } = await secondsOf(file)
+      const { likely: guess, usual, most } = await secondsOf(file)
       const expected = unitsOfSeconds(guess)
+      const mostOf = (seconds: number, { price, limits }: Target): Units => {
+        const { maxOutput = MOST_OUTPUT_TOKENS, context = Infinity } = limits?.() ?? {}
+        const { input_audio, ...units } = unitsOfSeconds(seconds)
+        return {
+          ...units,
+          // A chat model may do what the prompt or the recording says.
+          ...(price?.seconds === undefined && { output: maxOutput }),
+          input: mostTokens(utf8Bytes(request.prompt ?? '')),
+          input_audio: Math.min(input_audio, context),
+        }
+      }
       const need = {
         task: 'transcription' as const,
         // Whom it is for, also where that is not sent.
         request: extend(request, { user: fields['user'] }),
         expected: () => expected,
-        most: ({ price, limits }: Target) => {
-          const units = unitsOfSeconds(longest)
-          // A chat model may do what the prompt or the recording says.
-          if (price?.seconds === undefined) units.output = limits?.()?.maxOutput ?? MOST_OUTPUT_TOKENS
-          return { ...units, input: mostTokens(utf8Bytes(request.prompt ?? '')) }
-        },
+        most: (target: Target) => mostOf(most, target),
+        givenUp: (target: Target) => mostOf(usual, target),
       }
       if (guarding?.inPlace) return reply(await guarding.give(need), format)
       const upstream = await upstreamRequest(options, caller, call, need, notes)

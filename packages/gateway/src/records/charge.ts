@@ -55,9 +55,14 @@ export async function recordBefore(upstream: AdmittedRequest, used: Used, outcom
   }
 }
 
-/** What a call that was given up at its provider's time-out may cost, as far as that can be known. */
-export const usedOverdue = ({ need, target }: AdmittedRequest): Used =>
-  estimated(need.most(target), servedTier(need.tier?.(target), undefined, undefined), need.calls?.(target))
+/** What a call that was given up may have used, as far as that can be known. */
+const unitsGivenUp = ({ need, target }: AdmittedRequest): Units => need.givenUp?.(target) ?? need.most(target)
+
+/** What is charged for a call that was given up at its provider's time-out. */
+export function usedOverdue(upstream: AdmittedRequest): Used {
+  const { need, target } = upstream
+  return estimated(unitsGivenUp(upstream), servedTier(need.tier?.(target), undefined, undefined), need.calls?.(target))
+}
 
 /** Charges an answer of which a content filter left nothing, beside what is charged for that of the fallback. @returns the error after which that is called */
 export async function charged(upstream: AdmittedRequest, used: Used): Promise<UpstreamError> {
@@ -91,10 +96,11 @@ export function record(upstream: AdmittedRequest, used: Used, outcome: Outcome):
  * What a failed call is charged whose upstream reported nothing. What a caller can cause at will, by leaving or by asking for more than comes in
  * time, costs under a limit the most that may be billed, and without one what was sent; what others cause, what was expected.
  */
-function unitsOfFailure({ need, target, hold, watch }: AdmittedRequest, outcome: Outcome): Units {
+function unitsOfFailure(upstream: AdmittedRequest, outcome: Outcome): Units {
+  const { need, target, hold, watch } = upstream
   const expected = need.expected(target)
   if (!watch.stop || outcome === 'server_shutdown') return expected
-  return hold ? need.most(target) : sentOf(expected)
+  return hold ? unitsGivenUp(upstream) : sentOf(expected)
 }
 
 const ONE_CALL = { reported: 1, unreported: 0, open: 0 }

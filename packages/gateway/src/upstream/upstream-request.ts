@@ -89,6 +89,8 @@ export interface PricedNeed extends Need {
   streamed?: boolean
   /** The most units that a target may bill. */
   most(target: Target): Units
+  /** What a call costs under a limit that was given up before it told; default the most. */
+  givenUp?(target: Target): Units
   /** How many answers it is for; default one. */
   answers?: number
   /** The service tier that a target is asked for; undefined = the standard one. */
