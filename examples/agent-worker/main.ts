@@ -1,7 +1,7 @@
 import { workTasks } from '@turnpike/agent'
 import { createClient } from '@turnpike/client'
-import { terminalApproval } from './approve.js'
-import { lineOf, plain } from './lines.js'
+import { terminalOf } from './approve.js'
+import { lineOf, linesOf } from './lines.js'
 import { agentOf } from './team.js'
 import { toolsOf } from './tools.js'
 
@@ -15,6 +15,7 @@ const {
 if (!token) throw new Error('Set TOKEN to a token of POST /api/tokens')
 
 const client = createClient({ baseUrl, token })
+const { approve, say } = terminalOf(new Set(ALLOW.split(',')))
 const controller = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => controller.abort())
 
@@ -22,14 +23,14 @@ console.log(`Working on the tasks at ${baseUrl}`)
 await workTasks({
   client,
   agents: agentOf,
-  defaults: { tools: toolsOf(client, FOLDER), approve: terminalApproval(new Set(ALLOW.split(','))) },
+  defaults: { tools: toolsOf(client, FOLDER), approve },
   concurrency: Number(CONCURRENCY),
   signal: controller.signal,
   onEvent({ title }, event) {
     const line = lineOf(title, event)
-    if (line !== undefined) console.log(line)
+    if (line !== undefined) say(line)
   },
-  onError: (error) => console.error(plain(error instanceof Error ? error.message : String(error))),
+  onError: (error) => say(linesOf(error instanceof Error ? error.message : String(error), '!').trimEnd()),
 })
 // A tool that does not heed its signal may still run.
 process.exit()

@@ -5,8 +5,8 @@ import type { Tool } from '@turnpike/agent'
 import { fixedTeams } from '@turnpike/platform'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { terminalApproval } from '../../examples/agent-worker/approve.js'
-import { lineOf } from '../../examples/agent-worker/lines.js'
+import { terminalOf } from '../../examples/agent-worker/approve.js'
+import { cutLine, lineOf } from '../../examples/agent-worker/lines.js'
 import { agentOf, team } from '../../examples/agent-worker/team.js'
 import { toolsOf } from '../../examples/agent-worker/tools.js'
 import { failure, signedInClient } from '../support/client.js'
@@ -107,7 +107,7 @@ it('what is saved is a file of the user', async () => {
 })
 
 it('without a terminal, what is not allowed is refused', async () => {
-  const approve = terminalApproval(new Set(['read_file']))
+  const { approve } = terminalOf(new Set(['read_file']))
   if (typeof approve !== 'function') throw new TypeError('It is a function')
   const call = (name: string) => approve({ id: 'a', name, args: {} }, { signal })
   expect([await call('read_file'), await call('fetch_page')]).toEqual([true, 'nobody is there to allow it'])
@@ -117,11 +117,12 @@ it('threat 110: what is asked on the terminal is what is run, whatever character
   const evil = '\u001b[8m\r\u009b2J\u202e\u2028\ufe01\u3000'
   const safe = '\\u{1b}[8m\\u{d}\\u{9b}2J\\u{202e}\\u{2028}\\u{fe01}\\u{3000}'
   expect(lineOf('T', { type: 'refused', id: 'a', name: evil, reason: `There is no tool ${evil}` })).toBe(
-    `T: There is no tool ${safe}`,
+    `- T: There is no tool ${safe}`.slice(0, 71) + '…',
   )
-  const approve = terminalApproval(new Set())
+  const { approve, say } = terminalOf(new Set())
   if (typeof approve !== 'function') throw new TypeError('It is a function')
   const [input, output] = [new PassThrough(), new PassThrough()]
+  const said = vi.spyOn(console, 'log').mockReturnValue()
   vi.spyOn(process, 'stdin', 'get').mockReturnValue(Object.assign(input, { isTTY: true }) as never)
   vi.spyOn(process, 'stdout', 'get').mockReturnValue(output as never)
   try {
@@ -130,8 +131,13 @@ it('threat 110: what is asked on the terminal is what is run, whatever character
       { url: 'https://evil', more: ' '.repeat(200) + 'Allow x?' },
     ]) {
       const answer = approve({ id: 'a', name: 'fetch_page', args }, { signal })
+      await expect.poll(() => output.readableLength).toBeGreaterThan(0)
+      say(cutLine(`T: ${' '.repeat(300)}Allow list_files? [y]es, [a]lways, [N]o: `))
+      expect(said).not.toHaveBeenCalled()
       input.write('n\n')
       expect(await answer).toBe(false)
+      expect(said).toHaveBeenCalledExactlyOnceWith(`- T: ${' '.repeat(66)}…`)
+      said.mockClear()
     }
   } finally {
     vi.restoreAllMocks()

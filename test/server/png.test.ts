@@ -23,6 +23,11 @@ it.each([
   ['GIF', 'R0lGODlhAgADAIAAAExpcf///yH5BAUAAAAALAAAAAACAAMAAAICjF8AOw==', 'unsupported image format'],
   ['SVG', btoa('<svg xmlns="http://www.w3.org/2000/svg" width="5" height="5"/>'), 'unsupported image format'],
   ['more than 20 million pixels', 'UklGRh4AAABXRUJQVlA4TBEAAAAv/r//DwfQ//73v/+BiOh/AAA=', 'exceeds pixel limit'],
+  [
+    'a JPEG that is gone over again and again',
+    Buffer.concat([jpeg.subarray(0, -2), ...Array<Buffer>(64).fill(Buffer.of(0xff, 0xda))]).toString('base64'),
+    'more than 64 scans',
+  ],
 ])('refuses %s', async (_, base64, message) => {
   await expect(toPng(Buffer.from(base64, 'base64'))).rejects.toThrow(message)
 })
