@@ -31,12 +31,12 @@ it('docs/agents.md: who pastes its lines has a task done by two agents, and appr
     env: { PATH, HOME },
     timeout: 50_000,
   })
-  expect(stdout.match(/^Headline: .*$/gm)).toEqual([
-    'Headline: Developer asks gpt-4o-mini',
-    'Headline: save_file {"name":"name","text":"text"}',
-    'Headline: Developer asks gpt-4o-mini',
-    'Headline: Reviewer asks gpt-4o-mini',
-    'Headline: waiting_approval',
+  expect(stdout.match(/^- Headline: .*$/gm)).toEqual([
+    '- Headline: Developer asks gpt-4o-mini',
+    '- Headline: save_file {"name":"name","text":"text"}',
+    '- Headline: Developer asks gpt-4o-mini',
+    '- Headline: Reviewer asks gpt-4o-mini',
+    '- Headline: waiting_approval',
   ])
   const [task, files, spend] = stdout
     .split('\n')

@@ -87,6 +87,21 @@ consoleSuite('the approval of tasks in the console', (given) => {
     expect((await read(given(), task.id)).status).toBe('done')
   })
 
+  it('threat 220: deletes nothing by a click that was meant for another page', async () => {
+    const { page } = given()
+    const { task } = await waiting('A draft')
+    await page.getByRole('button', { name: 'Delete' }).click()
+    const question = page.getByRole('dialog', { name: 'Delete the task?' })
+    const really = question.getByRole('button', { name: 'Delete' })
+    const { x, y } = (await really.boundingBox())!
+    for (let i = 0; i < 5; i++) {
+      await page.mouse.click(x + 5, y + 5)
+      await page.waitForTimeout(150)
+    }
+    expect((await read(given(), task.id)).status).toBe('waiting_approval')
+    await question.getByRole('button', { name: 'Cancel' }).click()
+  })
+
   it('deletes a task', async () => {
     const { page, person, inspect } = given()
     const { task } = await waiting('A draft')

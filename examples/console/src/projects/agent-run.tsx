@@ -9,7 +9,7 @@ import { MOST_PARTS } from './agent-run-parts.js'
 import { runs, startRun } from './agent-runs.js'
 import { Thinking } from './message-parts.js'
 import { ModelForm } from './model-form.js'
-import { ShownProject, useMayEdit } from './role.js'
+import { ShownProject, useIsOwner, useMayEdit } from './role.js'
 import type { Task } from './tasks.js'
 
 const states: Record<CallPart['state'], [name: string, tone: Tone]> = {
@@ -122,7 +122,10 @@ export function AgentRun({ task, onChange }: { task: Task; onChange: (task: Task
     told.current = changed
   }, [changed])
   const project = useContext(ShownProject)
-  const mayStart = useMayEdit() && project && (!run || run.outcome) && ['scheduled', 'failed'].includes(task.status)
+  // What others have written, its owner lets agents do first.
+  const isOfOthers = useIsOwner() && task.by_others === true
+  const mayStart =
+    useMayEdit() && !isOfOthers && project && (!run || run.outcome) && ['scheduled', 'failed'].includes(task.status)
   return (
     <>
       {run && <Running run={run} />}

@@ -1,7 +1,8 @@
-import { ActionButton, Field, useAction } from '@turnpike/ui'
+import { ActionButton, Confirm, Field, useAction } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { useIsOwner } from './role.js'
 import { TaskChanged, TaskError } from './task-changed.js'
 import type { Task } from './tasks.js'
 import { ChangedMeanwhile, changeTask, commentField, draftField } from './tasks.js'
@@ -26,6 +27,7 @@ function TextForm({
   rows,
   button,
   current,
+  question,
   save,
   onChange,
   onShow,
@@ -38,10 +40,13 @@ function TextForm({
   button: string
   /** What is there now, in place of which the text is saved; shown where somebody else has changed it. */
   current?: ComponentChildren
+  /** What is asked before it is saved; absent = nothing. */
+  question?: { title: string; text: ComponentChildren } | false
   /** Makes the change of the task. */
   save: (text: string) => Parameters<typeof changeTask>[1]
 }) {
   const area = useRef<HTMLTextAreaElement>(null)
+  const [isAsking, ask] = useState(false)
   useEffect(() => area.current!.focus(), [])
   const { text, version } = unsentOf(field) ?? { text: '', version: task.updated_at }
   const action = useAction(async () => {
@@ -56,7 +61,8 @@ function TextForm({
       class="stack"
       onSubmit={(event) => {
         event.preventDefault()
-        action.run()
+        if (question) ask(true)
+        else action.run()
       }}
     >
       <Field label={label} hint={hint}>
@@ -88,6 +94,11 @@ function TextForm({
         </TaskChanged>
       )}
       <TaskError error={action.error} task={task} onShow={onShow} />
+      {question && isAsking && (
+        <Confirm title={question.title} action={button} onConfirm={action.run} onClose={() => ask(false)}>
+          {question.text}
+        </Confirm>
+      )}
       <div class="row end">
         <button
           type="button"
@@ -116,7 +127,7 @@ export const DraftForm = (props: TaskFormProps) => (
     button="Save draft"
     current={
       props.task.draft_output !== null && (
-        <details>
+        <details open={props.task.by_others === true}>
           <summary>The draft is now</summary>
           <Markdown text={props.task.draft_output} showsAll />
         </details>
@@ -127,7 +138,7 @@ export const DraftForm = (props: TaskFormProps) => (
   />
 )
 
-/** Sends a task back with a comment. */
+/** Sends a task back with a comment. Asks before agents get what others have written. */
 export const CommentForm = (props: TaskFormProps) => (
   <TextForm
     field={commentField(props.task.id)}
@@ -135,6 +146,18 @@ export const CommentForm = (props: TaskFormProps) => (
     hint="The task is scheduled again, with this comment."
     rows={4}
     button="Send back"
+    question={
+      useIsOwner() &&
+      props.task.by_others === true && {
+        title: 'Schedule what others have written?',
+        text: (
+          <p>
+            Another member has made or changed this task. Once you send it back, your agents do what is written there:
+            read its description first.
+          </p>
+        ),
+      }
+    }
     save={(review_comments) => ({ status: 'scheduled', review_comments })}
     {...props}
   />

@@ -10,10 +10,11 @@ export interface Proposal {
   agent: string
 }
 
-/** Messages that a model is sent, as for a reply, and characters of the last ones: others may have written them. Each step sends them again. */
+/** Messages that a model is sent, as for a reply, and characters of the last ones: others may have written them. */
 const MESSAGES = 100
 const CHARACTERS = 100_000
-const STEPS = 10
+/** One that proposes, in which all tasks fit, one that says what is left out, and one to spare. Each sends the messages again. */
+const STEPS = 3
 const NAME = 'propose_task'
 
 const instructions = (agents: readonly Agent[]): string =>

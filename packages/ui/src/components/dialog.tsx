@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { Close } from '../icons.js'
 import { useTitle } from '../title.js'
+import { AgreeButton } from './form.js'
 import { Icon } from './icon.js'
 
 /**
@@ -101,8 +102,7 @@ export function Confirm({
         <button type="button" onClick={onClose}>
           Cancel
         </button>
-        <button
-          type="button"
+        <AgreeButton
           class="danger"
           onClick={() => {
             onConfirm()
@@ -110,7 +110,7 @@ export function Confirm({
           }}
         >
           {action}
-        </button>
+        </AgreeButton>
       </div>
     </Dialog>
   )

@@ -32,7 +32,10 @@ export const ActionButton = ({
   </button>
 )
 
-/** A button by which people agree to what others have written or ask for: a click on it does nothing until it has been in sight for a moment. */
+/**
+ * A button by which people agree to what others have written or ask for, or that something is gone: a click on it does nothing until it has been in
+ * sight for a moment.
+ */
 export function AgreeButton({
   action: { busy } = { busy: false },
   onClick,
