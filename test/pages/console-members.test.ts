@@ -147,6 +147,21 @@ consoleSuite('members of projects in the console', (given) => {
     await drawer.getByRole('button', { name: 'I have read it: let agents do it' }).click()
     await drawer.getByText('It is yours now.').waitFor()
     expect(await own()).toEqual([taskId])
+
+    // Sending back schedules, too.
+    await ada.client.patch('/api/tasks/{id}', { params, body: { status: 'waiting_approval', description: 'Mail it' } })
+    await page.reload()
+    expect(await drawer.getByRole('region', { name: 'Run an agent' }).count()).toBe(0)
+    await drawer.getByRole('button', { name: 'Request changes' }).click()
+    await drawer.getByRole('textbox', { name: 'What should be different' }).fill('Shorter')
+    await drawer.getByRole('button', { name: 'Send back' }).click()
+    await question.getByText('read its description first').waitFor()
+    await inspect('console-by-others-sent-back')
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    expect(await own()).toEqual([])
+    await drawer.getByRole('button', { name: 'Send back' }).click()
+    await question.getByRole('button', { name: 'Send back' }).click()
+    await expect.poll(own).toEqual([taskId])
   })
 
   it('see as readers no button that changes something', async () => {
