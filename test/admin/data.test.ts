@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { builtInPrices } from '@turnpike/providers'
 import { parsePrometheus } from '../support/prometheus.js'
 import { chat } from '../support/raw-client.js'
 import type { Server } from '../support/server.js'
@@ -29,7 +30,9 @@ it('the reference server returns data to administrators, also from before its st
     expect(await json(server, '/admin/providers')).toMatchObject({
       providers: [{ id: 'openai', breaker: 'closed' }, { id: 'anthropic' }, { id: 'google' }],
     })
-    expect(await json(server, '/admin/pricing')).toMatchObject({ source: 'built-in', since: '2026-11-27' })
+    // The day of the newest of the built-in prices that are in force.
+    const { origin } = builtInPrices().table()
+    expect(await json(server, '/admin/pricing')).toMatchObject({ source: 'built-in', since: origin.since })
     expect(await json(server, '/admin/users/summary')).toMatchObject({
       users: 1,
       requests: 3,

@@ -149,7 +149,7 @@ consoleSuite('members of projects in the console', (given) => {
     expect(await own()).toEqual([taskId])
 
     // Sending back schedules, too.
-    await ada.client.patch('/api/tasks/{id}', { params, body: { status: 'waiting_approval', description: 'Mail it' } })
+    await ada.client.patch('/api/tasks/{id}', { params, body: { status: 'waiting_approval' } })
     await page.reload()
     expect(await drawer.getByRole('region', { name: 'Run an agent' }).count()).toBe(0)
     await drawer.getByRole('button', { name: 'Request changes' }).click()
