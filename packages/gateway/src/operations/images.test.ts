@@ -153,9 +153,9 @@ it('converts a JPEG with toPng, and records the image if that fails', async () =
   expect(without.errors).toMatchObject([{ failure: { kind: 'malformed', accepted: true } }])
 })
 
-it('is no PNG where it is more than base64', async () => {
-  const script = generated({ inlineData: { mimeType: 'image/png', data: `${png}"><script>` } }, counted)
-  const { send, errors } = await familiesGateway({ answers: { google: () => script } })
+it.each(['"><script>', '_', '=A'])('is no PNG where it is more than base64: %s', async (more) => {
+  const other = generated({ inlineData: { mimeType: 'image/png', data: png.replace(/=*$/, more) } }, counted)
+  const { send, errors } = await familiesGateway({ answers: { google: () => other } })
   expect((await send('POST', path, { prompt: 'A cat' })).status).toBe(502)
   expect(errors).toMatchObject([{ failure: { kind: 'malformed', code: 'no_png' } }])
 })
