@@ -29,6 +29,27 @@ consoleSuite('the frame of the console', (given) => {
     await change(given().person.email)
   })
 
+  it('threat 220: does nothing by keys that were meant for the page that opened it', async () => {
+    const { context, server } = given()
+    const other = await context.browser()!.newContext({ storageState: await context.storageState() })
+    const opener = `<a href="${server.url}/console#/files">Play</a>`
+    await other.route('http://game.example/', (route) => route.fulfill({ contentType: 'text/html', body: opener }))
+    const page = await other.newPage()
+    await page.goto('http://game.example/')
+    await page.getByRole('link').click()
+    const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await page.getByRole('heading', { level: 1, name: 'Files' }).waitFor()
+    for (let i = 0; i < 10; i++) {
+      await page.keyboard.press('?')
+      expect(await shortcuts.count()).toBe(0)
+    }
+    // After a pause, keys act.
+    await page.waitForTimeout(1_000)
+    await page.keyboard.press('?')
+    await shortcuts.waitFor()
+    await other.close()
+  })
+
   it('finds things and does things by keys, and names what is open', async () => {
     const { page, person, open, inspect } = given()
     const { keyboard } = page

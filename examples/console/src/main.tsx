@@ -3,7 +3,7 @@ import '@turnpike/ui/styles.css'
 import './page.css'
 import { adminPages } from '@turnpike/dashboard/page'
 import type { Entry } from '@turnpike/ui'
-import { entryAt, ErrorNotice, goTo, icons, lazy, route, Shell, useAction } from '@turnpike/ui'
+import { entryAt, ErrorNotice, goTo, icons, ignoreKeysForOthers, lazy, route, Shell, useAction } from '@turnpike/ui'
 import type { ComponentType } from 'preact'
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
@@ -149,4 +149,5 @@ function App() {
   )
 }
 
+ignoreKeysForOthers()
 render(<App />, document.body)

@@ -7,6 +7,7 @@ import {
   goTo,
   Icon,
   icons,
+  ignoreKeysForOthers,
   route,
   Shell,
   showShortcuts,
@@ -51,5 +52,6 @@ function App() {
   )
 }
 
+ignoreKeysForOthers()
 restoreToken()
 render(<App />, document.body)

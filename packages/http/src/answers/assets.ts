@@ -1,6 +1,7 @@
 import { sha256 } from '@turnpike/core/helpers'
 import type { Route } from '../operation.js'
 import { content, operation, route } from '../operation.js'
+import { isByOtherPage } from '../same-origin.js'
 
 /** A file that is part of a package, such as a script of a page. */
 export interface Asset {
@@ -31,7 +32,7 @@ const takesGzip = (accepted = ''): boolean =>
   })
 
 /**
- * A GET route for each of a package's files, with an entity tag. Texts are compressed, once, for clients that take gzip.
+ * A GET route for each of a package's files, with an entity tag. A page that one of another site has opened has `Server-Timing: other-site`. Texts are compressed, once, for clients that take gzip.
  * @param assets by path, such as `/admin/app.js`
  * @param options.access the surface's kind of access that anybody has
  * @param options.headers added to each answer, such as a Content-Security-Policy
@@ -70,6 +71,8 @@ export function assetRoutes<Access extends string>(
             'cache-control': cacheControl,
             ...(zipped && { vary: 'accept-encoding' }),
             ...(isZipped && { 'content-encoding': 'gzip' }),
+            // Its script asks whether a page of another site has opened it, which the headers of a request alone tell.
+            ...(page && isByOtherPage(call) && { 'server-timing': 'other-site' }),
             ...headers,
           },
           read: (range) => (range ? bytes.subarray(range.start, range.end + 1) : bytes),
