@@ -247,7 +247,7 @@ export const mutations = [
   {
     name: 'jpeg-as-png',
     file: 'packages/gateway/src/operations/images.ts',
-    line: 'if (PNG.test(base64)) return base64',
+    line: 'if (isPng(base64)) return base64',
     broken: 'return base64',
     test: 'test/endpoints/statuses.test.ts',
     red: 'a JPEG',

@@ -64,6 +64,21 @@ describe('the documentation of the API', needs(programs.chromium), () => {
       await visitor.inspect('docs')
     })
 
+    it('threat 220: sends nothing by a click that was meant for another page', async () => {
+      const { page } = visitor
+      const operation = await open('account.remove')
+      await operation.getByRole('button', { name: 'Send' }).click()
+      const question = page.getByRole('dialog')
+      const { x, y } = (await question.getByRole('button', { name: 'Send' }).boundingBox())!
+      for (let i = 0; i < 5; i++) {
+        await page.mouse.click(x + 5, y + 5)
+        await page.waitForTimeout(150)
+      }
+      expect(await question.isVisible()).toBe(true)
+      await question.getByRole('button', { name: 'Cancel' }).click()
+      expect(await operation.locator('.result').innerText()).toBe('')
+    })
+
     it('filters them by what is typed after /', async () => {
       const { page } = visitor
       await page.keyboard.press('/')

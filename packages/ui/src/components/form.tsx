@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { settle } from '../clickjacking.js'
 import { Fault, faultOf } from '../field-fault.js'
 import type { Action } from '../use-action.js'
-import { useSettled } from '../use-settled.js'
 import { ErrorNotice } from './loaded.js'
 
 /** A button of an action. While that runs, the button says so and keeps the focus, which a disabled one would lose. */
@@ -47,7 +47,8 @@ export function AgreeButton({
   class?: string
   children: ComponentChildren
 }) {
-  const isSettled = useSettled()
+  const [isSettled, setSettled] = useState(false)
+  useEffect(() => settle(setSettled), [])
   return (
     <button
       type="button"

@@ -1,9 +1,12 @@
 import '@turnpike/ui/styles.css'
 import './docs.css'
+import { ignoreKeysForOthers } from '@turnpike/ui/clickjacking'
 import type { Theme } from '@turnpike/ui/stored-theme'
 import { applyTheme, nextTheme, storedTheme, themeNames } from '@turnpike/ui/stored-theme'
 import { startFilter } from './filter.js'
 import { serverOf, startRequests } from './requests.js'
+
+ignoreKeysForOthers()
 
 for (const base of document.querySelectorAll('.base')) base.textContent = serverOf(base)
 

@@ -1,3 +1,4 @@
+import { settle } from '@turnpike/ui/clickjacking'
 import { showAnswer } from './answer.js'
 
 /** The address of the server that an element's document describes, without a slash at its end. */
@@ -46,16 +47,22 @@ const warnings: Record<string, string> = {
   bill: 'A provider answers it and may charge for it.',
 }
 
-/** Asks whether a request is to be sent. */
+/** Asks whether a request is to be sent. A click that agrees counts once the question has been in sight for a moment. */
 function ask({ method, url }: Request, why: string): Promise<boolean> {
   const dialog = document.querySelector('dialog')!
+  const agree = dialog.querySelector<HTMLButtonElement>('.primary')!
   const [line, reason] = dialog.querySelectorAll('p')
   line!.textContent = `${method} ${new URL(url).pathname}`
   reason!.textContent = warnings[why]!
   dialog.returnValue = ''
   dialog.showModal()
+  const end = settle((isSettled) => (agree.ariaDisabled = String(!isSettled)))
   return new Promise((resolve) => {
-    dialog.addEventListener('close', () => resolve(dialog.returnValue !== ''), { once: true })
+    const answer = (): void => {
+      end()
+      resolve(dialog.returnValue !== '')
+    }
+    dialog.addEventListener('close', answer, { once: true })
   })
 }
 
@@ -63,7 +70,10 @@ function ask({ method, url }: Request, why: string): Promise<boolean> {
 export function startRequests(): void {
   const dialog = document.querySelector('dialog')!
   for (const button of dialog.querySelectorAll('button'))
-    button.addEventListener('click', () => dialog.close(button.value))
+    button.addEventListener('click', ({ detail }) => {
+      // Keys have no detail, and are no click that was meant for something else.
+      if (button.ariaDisabled !== 'true' || detail === 0) dialog.close(button.value)
+    })
   document.addEventListener('submit', (event) => {
     event.preventDefault()
     void send(event.target as HTMLFormElement)
