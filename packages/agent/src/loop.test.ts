@@ -128,6 +128,16 @@ it.each([
   await expect(mcpTools(client)).rejects.toThrow('lists more than 1000 tools or 100 pages')
 })
 
+it('threat 115: an MCP server whose tools are too long together is left', async () => {
+  const tools = Array.from({ length: 5 }, (_, i) => ({
+    name: `t${i}`,
+    description: 'd'.repeat(60_000),
+    inputSchema: { type: 'object' as const },
+  }))
+  const client = { listTools: async () => ({ tools }), callTool: async () => ({}) }
+  await expect(mcpTools(client)).rejects.toThrow('have more than 262144 characters together')
+})
+
 it('a tool that never ends is left when its time is over', async () => {
   let signal: AbortSignal | undefined
   const tool: Tool = {

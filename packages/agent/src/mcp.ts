@@ -27,6 +27,9 @@ const MOST_PAGES = 100
 /** Characters that the definition of a tool may have, as JSON. */
 const DEFINITION_LENGTH = 64 * 1024
 
+/** Characters that the definitions of one server may have together: each request of a run has them all, and is paid for. */
+const DEFINITIONS_LENGTH = 256 * 1024
+
 /** Objects and lists within each other that a definition may have: gateways and providers refuse deeper requests. */
 const DEFINITION_DEPTH = 32
 
@@ -64,11 +67,12 @@ const UNLIMITED_MS = 2 ** 31 - 1
  * The tools of an MCP server, as it lists them now, without those that providers do not take: whose arguments are no object, whose name with the prefix is
  * none of a {@link Tool}, or whose definition is longer than 64 Ki characters or deeper than 32 levels. Texts of results are told to the model; of other content, its type.
  * @param options.prefix begins the names, so that those of several servers differ; default none
- * @throws what the client throws, and an Error where the server lists more than a thousand tools or a hundred pages
+ * @throws what the client throws, and an Error where the server lists more than a thousand tools or a hundred pages, or definitions of more than 256 Ki characters together
  * @example const tools = await mcpTools(mcpClient, { prefix: 'files_' })
  */
 export async function mcpTools(client: McpClient, { prefix = '' }: { prefix?: string } = {}): Promise<Tool[]> {
   const tools: Tool[] = []
+  let length = 0
   let cursor: string | undefined
   for (let pages = 1; ; pages++) {
     const page = await client.listTools(cursor === undefined ? {} : { cursor })
@@ -79,6 +83,9 @@ export async function mcpTools(client: McpClient, { prefix = '' }: { prefix?: st
       const { name, description = '', inputSchema } = tool
       // It is JSON, and no schema that could check anything.
       const { '~standard': _, ...parameters } = inputSchema
+      length += JSON.stringify({ description, parameters }).length
+      if (length > DEFINITIONS_LENGTH)
+        throw new Error(`The tools of the MCP server have more than ${DEFINITIONS_LENGTH} characters together`)
       tools.push({
         name: prefix + name,
         description,

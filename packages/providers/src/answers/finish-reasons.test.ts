@@ -145,6 +145,22 @@ it.each([
   })
 })
 
+describe.each(Object.keys(families))('threat 221: a finish reason of %s', (family) => {
+  it('is read for 200 characters', async () => {
+    expect(await endings(family, `${'ab '.repeat(1_000)}length`)).toEqual(['stop', 'stop'])
+  })
+
+  it.each(['ERROR', 'MALFORMED_RESPONSE'])('is told for as many: %s', async (word) => {
+    const { whole, events } = families[family]!(`${word}${' ab'.repeat(1_000)}`, '')
+    const told = {
+      message: expect.stringMatching(/^.{0,300}$/) as string,
+      failure: { code: expect.stringMatching(/^.{200}$/) as string },
+    }
+    await expect(scripted(family, whole).chat.complete(request, call)).rejects.toMatchObject(told)
+    expect((await streamed(scripted(family, ...events))).error).toMatchObject(told)
+  })
+})
+
 it('takes no failure back', async () => {
   const end = (finish_reason: string) => ({ choices: [{ index: 0, delta: {}, finish_reason }] })
   expect((await streamed(scripted('openai', end('error'), end('stop')))).error).toMatchObject({

@@ -90,12 +90,24 @@ const words: Record<Exclude<End, 'stop'>, string[]> = {
   ],
 }
 
+const ends = new Map(
+  Object.entries(words).flatMap(([end, all]) => all.map((word): [string, End] => [word, end as keyof typeof words])),
+)
+
+/** Characters of a finish reason that are read. */
+const REASON_LENGTH = 200
+
+/** A finish reason as an error tells it. */
+export const reasonText = (reason: unknown): string => String(reason).slice(0, REASON_LENGTH)
+
 /** What a finish reason means; `content_filter: RECITATION` and the like, of Google's OpenAI-compatible API, by the first of its words that is known. */
 export function endOf(reason: unknown): End {
   // Most answers end with one of these, and nothing is to be looked for.
   if (typeof reason !== 'string' || reason === 'stop' || reason === 'STOP') return 'stop'
-  for (const word of reason.toLowerCase().replaceAll('-', '_').split(/\W+/))
-    for (const [end, list] of Object.entries(words)) if (list.includes(word)) return end as End
+  for (const word of reasonText(reason).toLowerCase().replaceAll('-', '_').split(/\W+/)) {
+    const end = ends.get(word)
+    if (end) return end
+  }
   return 'stop'
 }
 
@@ -105,10 +117,12 @@ export function endOf(reason: unknown): End {
  */
 export function toFinishReason(provider: string, reason: unknown, usable = false): FinishReason | UpstreamError {
   const end = endOf(reason)
-  if (end === 'failure') return failed(provider, `The upstream ended its answer: ${String(reason)}`, String(reason))
-  if (end !== 'unusable') return end
-  if (usable) return 'stop'
-  return malformed(provider, `The model gave no usable answer: ${String(reason)}`, undefined, String(reason))
+  if (end !== 'failure' && end !== 'unusable') return end
+  if (end === 'unusable' && usable) return 'stop'
+  const text = reasonText(reason)
+  return end === 'failure'
+    ? failed(provider, `The upstream ended its answer: ${text}`, text)
+    : malformed(provider, `The model gave no usable answer: ${text}`, undefined, text)
 }
 
 /** The finish reason of a whole answer. @throws the error that it is */
