@@ -169,6 +169,13 @@ describe('prices of litellm', () => {
     expect(rejected.map(({ model }) => model)).toEqual(['openrouter/openrouter/auto', 'azure_ai/model_router'])
   })
 
+  it('threat 198: are none for a model whose images cost more by size and quality', () => {
+    const row = { litellm_provider: 'openai', mode: 'image_generation', input_cost_per_image: 0.04 }
+    const { rows, rejected } = fromLitellm({ 'dall-e-3': row, 'dall-e-2': row })
+    expect(Object.keys(rows)).toEqual(['openai/dall-e-2'])
+    expect(rejected.map(({ model }) => model)).toEqual(['openai/dall-e-3'])
+  })
+
   it('are imported row by row', () => {
     const { rows, rejected } = fromLitellm({
       good: { ...openai, input_cost_per_token: 1e-6 },

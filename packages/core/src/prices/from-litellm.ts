@@ -56,14 +56,17 @@ const withTiers = (rates: Fields, tiers: Fields[]): Fields => (tiers.length > 0 
 /** The service tiers with prices in the table. */
 const serviceTiers = ['flex', 'priority']
 
-function priceOf(row: Fields): Fields {
+/** Models whose images cost more or less by size and quality: the table has the price of the cheapest under their names. */
+const hasSizes = /^dall-e-3/
+
+function priceOf(row: Fields, model: string): Fields {
   const { rates, tiers } = tokenRates(row, '')
   const service_tiers: Fields = {}
   for (const name of serviceTiers) {
     const own = tokenRates(row, `_${name}`)
     if (Object.keys(own.rates).length > 0) service_tiers[name] = withTiers(own.rates, own.tiers)
   }
-  const measure = measureFields.get(row['mode'])
+  const measure = hasSizes.test(model) ? undefined : measureFields.get(row['mode'])
   // If tokens have a price, a price per unit only restates it and must not be charged in addition.
   if (measure && Object.values(rates).every((rate) => rate === 0)) {
     const told = measure.fields.map((field) => row[field]).filter((value) => value !== undefined && value !== null)
@@ -85,7 +88,7 @@ export function fromLitellm(json: unknown): ImportedPrices {
     const theirs = row['litellm_provider']
     if (typeof theirs !== 'string' || key === 'sample_spec') continue
     const model = key.startsWith(`${theirs}/`) ? key.slice(theirs.length + 1) : key
-    found.push([`${providers.get(theirs) ?? theirs}/${model}`, priceOf(row)])
+    found.push([`${providers.get(theirs) ?? theirs}/${model}`, priceOf(row, model)])
   }
   return importPrices(found)
 }

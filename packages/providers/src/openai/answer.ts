@@ -61,6 +61,7 @@ function counting(details: Loose, counts: Record<string, number>): Loose {
  * - Where these are more than the prompt, or the total is the sum with them, it does not include them (some models of xAI).
  * - reasoning: in the details; beside the counts and in them (SGLang); in `total_tokens` only (xAI; Gemini through Google's own compatible API,
  *   which does not name it); in neither (Perplexity).
+ * - sound: in the details; in `total_tokens` only, beside its `prompt_audio_seconds` (Mistral).
  * @param timings llama.cpp's, beside the usage
  * @param model which answered
  */
@@ -106,6 +107,9 @@ export function toUsage(value: unknown, timings?: unknown, model = ''): Usage | 
     prompt += cache
     rest -= cache
   }
+  const audio_tokens = largest(usage['prompt_audio_seconds']) > 0 ? Math.max(rest, 0) : 0
+  prompt += audio_tokens
+  rest -= audio_tokens
   const citations = largest(usage['citation_tokens'])
   prompt += citations
   rest -= citations
@@ -119,11 +123,12 @@ export function toUsage(value: unknown, timings?: unknown, model = ''): Usage | 
     completion_tokens: completion,
     total_tokens: prompt + completion,
   })
-  if (cache > 0)
+  if (cache + audio_tokens > 0)
     told['prompt_tokens_details'] = counting(promptDetails, {
       cached_tokens,
       cache_write_tokens,
       cache_write_1h_tokens,
+      audio_tokens,
     })
   if (reasoning_tokens > 0) told['completion_tokens_details'] = counting(completionDetails, { reasoning_tokens })
   return told

@@ -37,6 +37,8 @@ interface Rules {
   prefill?: 'asked' | 'marked'
   /** Documents are billed by their pages, besides tokens. */
   billsFiles?: true
+  /** Seconds for which it bills each recording at least; absent = none. */
+  leastSeconds?: number
   /** What it bills for a request that it refuses, in nano-US-dollars; absent = nothing. */
   refusalFee?: number
 }
@@ -76,12 +78,13 @@ const table: Rules[] = [
   { of: /(^|[/:.])(open-)?(mistral|mixtral|ministral|magistral|codestral|devstral|pixtral)/i, shortIds: true },
   // DeepSeek: "This response_format type is unavailable now"; its reference has `max_tokens` only.
   { at: /(^|\.)deepseek\.com$/, renames: olderLimit, noSchemas: true },
-  // Groq's page on compatibility.
+  // Groq's pages on compatibility and on speech to text: "Minimum Billed Length: 10 seconds".
   {
     at: /(^|\.)groq\.com$/,
     refuses: { logprobs: false, top_logprobs: undefined, logit_bias: undefined },
     noNames: true,
     noThoughts: true,
+    leastSeconds: 10,
   },
   { at: /(^|\.)cerebras\.ai$/, noThoughts: true },
   // Grok, by its own and others' servers: "does not support parameter presencePenalty", also for 0.

@@ -122,6 +122,30 @@ describe('the answer', () => {
     expect(await transcribe({ body }).answer).toEqual({ text: 'Hello', seconds, usage: undefined }),
   )
 
+  it('threat 43: has the seconds and the tokens that Mistral tells', async () => {
+    const usage = { prompt_audio_seconds: 203, prompt_tokens: 4, total_tokens: 3_264, completion_tokens: 635 }
+    expect(await transcribe({ body: { text: 'Hello', usage } }).answer).toEqual({
+      text: 'Hello',
+      seconds: 203,
+      usage: {
+        prompt_tokens: 2_629,
+        completion_tokens: 635,
+        total_tokens: 3_264,
+        prompt_tokens_details: { audio_tokens: 2_625 },
+      },
+    })
+  })
+
+  it.each([
+    [0.5, 10],
+    [12.5, 12.5],
+  ])('threat 43: of %s seconds at Groq costs %s', async (duration, seconds) => {
+    const at = scriptedUpstream({ body: { text: 'Hello', duration } })
+    const provider = openai({ apiKey: 'k', baseURL: 'https://api.groq.com/openai/v1', transport: at.transport })
+    const request = { model: 'whisper-large-v3', file: fileOf('audio') }
+    expect(await provider.transcription!(request, at.call)).toMatchObject({ seconds })
+  })
+
   it('has the reported tokens', async () => {
     const usage = { type: 'tokens', input_tokens: 14, output_tokens: 45, input_token_details: { audio_tokens: 12 } }
     const told = { prompt_tokens: 14, completion_tokens: 45, total_tokens: 59 }

@@ -4,8 +4,10 @@ import { count } from '../answers/count.js'
 import { formData } from '../upstream/form-data.js'
 import type { Upstream } from '../upstream/upstream.js'
 import { callJson } from '../upstream/upstream.js'
+import { toUsage } from './answer.js'
 import { missing } from './errors.js'
 import { route } from './routing-fields.js'
+import { rulesAt } from './servers.js'
 import { areSegments, toSubtitles } from './subtitles.js'
 
 /** A JSON response of `/audio/transcriptions`. */
@@ -20,24 +22,29 @@ const seconds = (value: unknown): number | undefined => {
   return typeof number === 'number' && number >= 0 && number < Infinity ? number : undefined
 }
 
-/** Converts token counts to the usage of a chat; undefined if the upstream bills by seconds. */
+/** The usage of a chat with the same token counts; undefined if the upstream tells none, as where it bills by seconds. */
 function usageOf({ usage }: Answer): Usage | undefined {
-  const prompt = count(usage?.['input_tokens'])
-  if (prompt === undefined) return undefined
-  const completion = count(usage?.['output_tokens']) ?? 0
-  const details = usage?.['input_token_details'] as { audio_tokens?: unknown } | null | undefined
+  const counted = toUsage(usage)
+  if (!counted) return undefined
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details } = counted
+  const details = (usage?.['input_token_details'] ?? prompt_tokens_details) as
+    { audio_tokens?: unknown } | null | undefined
   return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
+    prompt_tokens,
+    completion_tokens,
+    total_tokens,
     prompt_tokens_details: { audio_tokens: count(details?.audio_tokens) ?? 0 },
   }
 }
 
+/** How long the recording was: beside the text where `verbose_json` was asked for, or in the usage, under another name at Mistral. */
+const secondsOf = ({ duration, usage }: Answer): number | undefined =>
+  seconds(duration) ?? seconds(usage?.['seconds']) ?? seconds(usage?.['prompt_audio_seconds'])
+
 function fromJson(provider: string, body: object): TranscriptionAnswer {
-  const { text, duration, usage } = body as Answer
+  const { text } = body as Answer
   if (typeof text !== 'string') throw missing(provider, body, 'text')
-  return { text, seconds: seconds(duration) ?? seconds(usage?.['seconds']), usage: usageOf(body) }
+  return { text, seconds: secondsOf(body), usage: usageOf(body) }
 }
 
 const GRANULARITIES = 'timestamp_granularities[]'
@@ -57,8 +64,10 @@ export const transcription =
     const asked = subtitles || request.model.includes('whisper') ? 'verbose_json' : 'json'
     const { type, body } = formData({ ...fields, response_format: asked }, file)
     const outgoing = { path: '/audio/transcriptions', body, notes }
+    const { leastSeconds = 0 } = rulesAt(upstream.baseURL)(request.model)
     const read = (body: object): TranscriptionAnswer => {
-      const answer = fromJson(upstream.id, body)
+      const told = fromJson(upstream.id, body)
+      const answer = extend(told, { seconds: told.seconds && Math.max(told.seconds, leastSeconds) })
       if (!subtitles) return answer
       const { segments } = body as { segments?: unknown }
       if (!areSegments(segments)) throw missing(upstream.id, body, 'segments')

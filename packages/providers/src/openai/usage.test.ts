@@ -124,6 +124,12 @@ const cases: [server: string, body: object, units: object][] = [
     { input: 6000, reasoning: 700, output: 50 },
   ],
   [
+    'sound at Mistral, in the total alone',
+    { usage: { ...counts, total_tokens: 3_675, prompt_audio_seconds: 203 } },
+    { input: 1000, input_audio: 2_625, output: 50 },
+  ],
+  ['sound at Mistral, in the prompt', { usage: { ...counts, prompt_audio_seconds: 203 } }, { input: 1000, output: 50 }],
+  [
     "Gemini through Google's compatible API",
     { model: 'gemini-3.5-flash', usage: { ...counts, total_tokens: 1350 } },
     { input: 1000, reasoning: 300, output: 50 },
