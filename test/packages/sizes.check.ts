@@ -58,13 +58,13 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
   ['providers', 'import anthropic', 31_100, () => bundle('anthropic', 'providers/anthropic')],
   ['providers', 'import google', 33_500, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 32_200, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import azure', 32_700, () => bundle('azure', 'providers/azure')],
+  ['providers', 'import openai', 32_400, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 32_900, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
   ['providers', 'import bedrock', 40_000, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
   ['providers', 'import vertex', 45_000, () => bundle('vertex', 'providers/vertex')],
-  ['providers', 'import preset', 32_800, () => bundle('preset', 'providers/presets')],
-  ['providers', 'import createRouter', 17_300, () => bundle('createRouter', 'providers')],
+  ['providers', 'import preset', 33_000, () => bundle('preset', 'providers/presets')],
+  ['providers', 'import createRouter', 17_400, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
   ['gateway', 'import createGateway', 77_500, () => bundle('createGateway', 'gateway', ['node:*'])],
@@ -81,7 +81,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   [
     'dashboard',
     'script, styles and font of /docs',
-    58_000,
+    58_200,
     async () => total(await docs(), (path) => path !== '/docs'),
   ],
   ['agent', 'tarball', 34_500, () => tarball('agent')],

@@ -12,7 +12,7 @@ it('has a test for each threat', () => {
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const sources = ['test', ...readdirSync(`${root}packages`).map((name) => `packages/${name}/src`)].flatMap((folder) =>
     readdirSync(root + folder, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
+      .filter((name) => name.endsWith('.ts') && !/node_modules|(^|\/)\./.test(name))
       .map((name) => `${root}${folder}/${name}`),
   )
   const found = sources.flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/\(\s*['`]threat (\d+): /g)])
