@@ -41,10 +41,11 @@ function usageOf({ usage }: Answer): Usage | undefined {
 const secondsOf = ({ duration, usage }: Answer): number | undefined =>
   seconds(duration) ?? seconds(usage?.['seconds']) ?? seconds(usage?.['prompt_audio_seconds'])
 
-function fromJson(provider: string, body: object): TranscriptionAnswer {
+function fromJson(provider: string, body: object, leastSeconds: number): TranscriptionAnswer {
   const { text } = body as Answer
   if (typeof text !== 'string') throw missing(provider, body, 'text')
-  return { text, seconds: secondsOf(body), usage: usageOf(body) }
+  const seconds = secondsOf(body)
+  return { text, seconds: seconds && Math.max(seconds, leastSeconds), usage: usageOf(body) }
 }
 
 const GRANULARITIES = 'timestamp_granularities[]'
@@ -53,9 +54,9 @@ const GRANULARITIES = 'timestamp_granularities[]'
  * `/audio/transcriptions`. Whisper is billed by the second, so it is asked for `verbose_json`, which contains the duration; subtitles are
  * made from its segments, because a document of these ends with the last word and not with the recording.
  */
-export const transcription =
-  (upstream: Upstream): NonNullable<Provider['transcription']> =>
-  (request: TranscriptionRequest, call) => {
+export function transcription(upstream: Upstream): NonNullable<Provider['transcription']> {
+  const rulesOf = rulesAt(upstream.baseURL)
+  return (request: TranscriptionRequest, call) => {
     const { file, response_format: format = 'json', provider: _, [GRANULARITIES]: granularities, ...fields } = request
     // None of the four formats can hold word timestamps.
     const notes: Note[] = granularities === undefined ? [] : [{ field: 'timestamp_granularities', action: 'dropped' }]
@@ -64,10 +65,9 @@ export const transcription =
     const asked = subtitles || request.model.includes('whisper') ? 'verbose_json' : 'json'
     const { type, body } = formData({ ...fields, response_format: asked }, file)
     const outgoing = { path: '/audio/transcriptions', body, notes }
-    const { leastSeconds = 0 } = rulesAt(upstream.baseURL)(request.model)
+    const { leastSeconds = 0 } = rulesOf(request.model)
     const read = (body: object): TranscriptionAnswer => {
-      const told = fromJson(upstream.id, body)
-      const answer = extend(told, { seconds: told.seconds && Math.max(told.seconds, leastSeconds) })
+      const answer = fromJson(upstream.id, body, leastSeconds)
       if (!subtitles) return answer
       const { segments } = body as { segments?: unknown }
       if (!areSegments(segments)) throw missing(upstream.id, body, 'segments')
@@ -75,3 +75,4 @@ export const transcription =
     }
     return callJson(upstream, outgoing, call, usageOf, read, extend(upstream.headers, { 'content-type': type }))
   }
+}
