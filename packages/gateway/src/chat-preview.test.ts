@@ -45,6 +45,20 @@ describe('what a request needs of a target', () => {
     expect(counted).toHaveBeenCalledTimes(3)
   })
 
+  it('threat 223: is not translated again where it was refused, whatever is asked next', () => {
+    const refuse = vi.fn((): never => {
+      throw new Error('No')
+    })
+    const target = targetOf(refuse)
+    target.provider.chat!.maxOutput = refuse
+    const need = needOf(request)
+    for (let i = 0; i < 3; i++) {
+      need.most!(target)
+      need.fits!(target, undefined)
+    }
+    expect(refuse).toHaveBeenCalledTimes(1)
+  })
+
   it('has as many calls as answers where a call returns one', () => {
     const target = targetOf(() => [])
     expect([needOf({ ...request, n: 5 }).calls!(target), needOf(request).calls!(target)]).toEqual([5, 1])

@@ -30,16 +30,23 @@ function abilities({ tools, messages, ...request }: ChatRequest): Capability[] {
 
 const previews = new WeakMap<ChatRequest, Map<Target, Note[] | undefined>>()
 
+/** The previews of a request that are known: undefined of a target that refuses it. */
+function previewsOf(request: ChatRequest): Map<Target, Note[] | undefined> {
+  let known = previews.get(request)
+  if (!known) previews.set(request, (known = new Map()))
+  return known
+}
+
 /** What a target's translation of a request notes; undefined where it refuses. A request of megabytes is translated once, whatever is asked. */
 function notesOf(request: ChatRequest, target: Target): Note[] | undefined {
-  const known = previews.get(request) ?? new Map<Target, Note[] | undefined>()
+  const known = previewsOf(request)
   if (known.has(target)) return known.get(target)
   const { provider, model } = target
   let notes: Note[] | undefined
   try {
     notes = provider.chat!.preview(extend(request, { model }))
   } catch {}
-  previews.set(request, known.set(target, notes))
+  known.set(target, notes)
   return notes
 }
 
@@ -89,14 +96,19 @@ const allowedOutput = ({ max_completion_tokens, max_tokens }: ChatRequest): numb
   Math.max(max_completion_tokens ?? 0, max_tokens ?? 0) || undefined
 
 /** The most tokens of an answer by the request as a target's upstream is sent it: some families add a budget for thoughts, or a default. */
-function sentOutput(request: ChatRequest, { provider, model }: Target): number | undefined {
+function sentOutput(request: ChatRequest, target: Target): number | undefined {
+  const { provider, model } = target
   const { maxOutput } = provider.chat!
-  try {
-    return maxOutput ? maxOutput(extend(request, { model })) : allowedOutput(request)
-  } catch {
-    // It may be sent once the provider has prepared the request.
-    return allowedOutput(request)
-  }
+  const known = previewsOf(request)
+  const isRefused = known.has(target) && known.get(target) === undefined
+  if (maxOutput && !isRefused)
+    try {
+      return maxOutput(extend(request, { model }))
+    } catch {
+      known.set(target, undefined)
+    }
+  // It may be sent once the provider has prepared the request.
+  return allowedOutput(request)
 }
 
 /** Whether a value has a field of this name, at any depth. */

@@ -1,7 +1,7 @@
 import type { Usage } from '@turnpike/core'
 import { isObject } from '@turnpike/core/helpers'
 import { count } from '../answers/count.js'
-import { laterUsage } from '../answers/later-usage.js'
+import { usageJoiner } from '../answers/later-usage.js'
 
 /** Token counts as the upstream reports them; each may be null. */
 export type UpstreamUsage = Record<string, unknown>
@@ -31,17 +31,21 @@ const countsOf = (usage: UpstreamUsage) => {
 }
 
 /**
- * Joins two reports of one stream. Kimi and Qwen begin with the whole prompt as `input_tokens`, of which they tell only at the end what was cached:
- * beside the rest of it, or in OpenAI's form (maximhq/bifrost#5510, jeremychone/rust-genai#258).
+ * Joins the reports of one stream, each with {@link usageJoiner}'s cost. Kimi and Qwen begin with the whole prompt as `input_tokens`, of which they
+ * tell only at the end what was cached: beside the rest of it, or in OpenAI's form (maximhq/bifrost#5510, jeremychone/rust-genai#258).
  */
-export function laterReport(earlier: UpstreamUsage, later: UpstreamUsage): UpstreamUsage {
-  const joined = laterUsage(earlier, later)
-  const [before, now] = [countsOf(earlier), countsOf(later)]
-  const cache = now.cached + now.written
-  if (cache === 0 || before.cached + before.written > 0) return joined
-  if ([before.input, later['prompt_tokens']].includes(now.input + cache)) return { ...joined, input_tokens: now.input }
-  if (!isObject(later['prompt_tokens_details'])) return joined
-  return { ...joined, input_tokens: Math.max(before.input - cache, 0) }
+export function reportJoiner(): (later: UpstreamUsage) => UpstreamUsage {
+  const join = usageJoiner<UpstreamUsage>()
+  const usage = join({})
+  return (later) => {
+    const [before, now] = [countsOf(usage), countsOf(later)]
+    join(later)
+    const cache = now.cached + now.written
+    if (cache === 0 || before.cached + before.written > 0) return usage
+    if ([before.input, later['prompt_tokens']].includes(now.input + cache)) usage['input_tokens'] = now.input
+    else if (isObject(later['prompt_tokens_details'])) usage['input_tokens'] = Math.max(before.input - cache, 0)
+    return usage
+  }
 }
 
 /** `prompt_tokens` is the sum of three disjoint counts: uncached input, tokens written to the cache and tokens read from it. */

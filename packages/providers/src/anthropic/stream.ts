@@ -6,7 +6,7 @@ import { malformed } from '../refusals/failures.js'
 import { toFinishReason } from '../answers/finish-reasons.js'
 import { parseJson } from '../upstream/json.js'
 import type { UpstreamUsage } from './answer.js'
-import { laterReport, toUsage } from './answer.js'
+import { reportJoiner, toUsage } from './answer.js'
 import { toldError } from './errors.js'
 import { jsonTool } from './tools.js'
 import type { AnswerBlock, Message } from './response.js'
@@ -47,13 +47,13 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   const json = jsonTool(request)
   const blocks = new Map<number, Open>()
   let id: string | undefined
-  let usage: UpstreamUsage = {}
+  const join = reportJoiner()
+  /** The reports so far, joined. */
+  let reported: UpstreamUsage | undefined
   let done = false
 
   const report = (later: UpstreamUsage | null | undefined): void => {
-    if (!later) return
-    usage = laterReport(usage, later)
-    builder.report(toUsage(usage))
+    if (later) reported = join(later)
   }
 
   const say = (content: string): void => void builder.delta(0, { content })
@@ -195,7 +195,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     },
     done: () => done,
     head: builder.head,
-    usage: builder.usage,
+    usage: () => reported && toUsage(reported),
     end: builder.end,
     rest: builder.take,
     kept: builder.kept,

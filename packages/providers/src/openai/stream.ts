@@ -1,5 +1,5 @@
 import type { ChatDelta, ChunkChoice, Usage } from '@turnpike/core'
-import { isObject } from '@turnpike/core/helpers'
+import { extend, isObject } from '@turnpike/core/helpers'
 import type { ChatDecoder } from '../adapter.js'
 import type { ChunkBuilder } from '../answers/chunk-builder.js'
 import { choiceIndex, chunkBuilder, unnamedCall } from '../answers/chunk-builder.js'
@@ -7,7 +7,7 @@ import { DONE } from '../upstream/events.js'
 import { malformed } from '../refusals/failures.js'
 import { toFinishReason } from '../answers/finish-reasons.js'
 import { parseAnswer, textOf } from '../upstream/json.js'
-import { laterUsage } from '../answers/later-usage.js'
+import { usageJoiner } from '../answers/later-usage.js'
 import { inForm, reportOf, separateThoughts } from './answer.js'
 import { choiceError, toldError } from './errors.js'
 import type { ChatOptions } from './chat.js'
@@ -127,15 +127,18 @@ export function streamDecoder(provider: string, model: string, tagged: ChatOptio
   const builder = chunkBuilder(provider)
   const trackers = new Map<number, ReturnType<typeof toolTracker>>()
   const tags = new Map<number, ThinkTags>()
+  const join = usageJoiner<Usage>()
   let begun = false
   /** Whether any choice had a `delta`: a `message` that follows repeats what they said. */
   let inDeltas = false
   let done = false
 
   const report = (reported: Usage): void => {
-    const usage = laterUsage(builder.usage(), reported)
-    const { prompt_tokens, completion_tokens } = usage
-    builder.report({ ...usage, total_tokens: prompt_tokens + completion_tokens })
+    const { prompt_tokens, completion_tokens, total_tokens } = reported
+    // These first: they are kept however many others there are.
+    const usage = join(extend({ prompt_tokens, completion_tokens, total_tokens }, reported))
+    usage.total_tokens = usage.prompt_tokens + usage.completion_tokens
+    builder.report(usage)
   }
 
   const onChoice = (given: UpstreamChoice, position: number): void => {
