@@ -47,6 +47,9 @@ filesSuite('files in conversations', (world) => {
       { id: picture, display_name: 'gate.png', mime_type: 'image/png', size_bytes: png.length },
       { id: table, display_name: 'toll.csv', mime_type: 'text/csv', size_bytes: 8 },
     ])
+    await world().ask('PATCH', `/api/user-files/${table}`, { as: ada, body: { displayName: 'other.csv' } })
+    await send(ada, id, { text: 'And so?' }, asStream)
+    expect(asked()[0]).toEqual(first)
     await trash(ada, table)
     await send(ada, id, { text: 'And now?' }, asStream)
     const gone = { type: 'text', text: '[The file toll.csv is not there any more]' }

@@ -235,22 +235,27 @@ it('a stream that says something before the filter ends is the answer, whole and
   expect(await records()).toMatchObject([{ provider: 'google', outcome: 'complete' }])
 })
 
-it('a stream that says nothing for long is passed on, and not kept', async () => {
-  const { chat, upstream } = await (async () => {
-    let sent = 0
-    const refusal = 'x'.repeat(1_000)
-    const choice = { index: 0, delta: { role: 'assistant', refusal }, finish_reason: null }
-    const pieces = async function* () {
-      for (; sent < 1_000; sent++) yield `data: ${JSON.stringify({ id: 'x', model: 'gpt-4o', choices: [choice] })}\n\n`
-      await new Promise(() => undefined)
-    }
-    const given = { status: 200, headers: { 'content-type': 'text/event-stream' }, body: pieces() }
-    return { ...(await withFilter('gpt-4o', given, 'claude-haiku-4-5')), upstream: () => sent }
-  })()
-  const response = await chat({ model: 'g', stream: true })
-  expect(response.status).toBe(200)
-  expect(upstream()).toBeLessThan(200)
-  await response.body!.cancel()
+describe.each([
+  ['of refusals', { refusal: 'x'.repeat(1_000) }, {}],
+  ['with a field beside nothing', { content: '' }, { note: 'x'.repeat(1_000) }],
+])('a long stream %s', (_, delta, beside) => {
+  it('threat 226: is passed on, and not kept', async () => {
+    const { chat, upstream } = await (async () => {
+      let sent = 0
+      const choice = { index: 0, delta: { role: 'assistant', ...delta }, ...beside, finish_reason: null }
+      const pieces = async function* () {
+        for (; sent < 1_000; sent++)
+          yield `data: ${JSON.stringify({ id: 'x', model: 'gpt-4o', choices: [choice] })}\n\n`
+        await new Promise(() => undefined)
+      }
+      const given = { status: 200, headers: { 'content-type': 'text/event-stream' }, body: pieces() }
+      return { ...(await withFilter('gpt-4o', given, 'claude-haiku-4-5')), upstream: () => sent }
+    })()
+    const response = await chat({ model: 'g', stream: true })
+    expect(response.status).toBe(200)
+    expect(upstream()).toBeLessThan(200)
+    await response.body!.cancel()
+  })
 })
 
 it('a stream that breaks before it says anything is its own error', async () => {

@@ -200,9 +200,6 @@ export const ATTACHED = { files: 10, bytes: 8_000_000, textBytes: 400_000 } as c
 /** Characters of a reply at most: more than models write, and a later reply is made from those before it. */
 export const REPLY_LENGTH = 1024 * 1024
 
-/** Chunks of a reply that wait for its reader; the model is not read on while there are as many and the reader stays. */
-export const REPLY_CHUNKS = 64
-
 /** Seconds that a reply takes at most, whether or not somebody reads it. */
 export const REPLY_S = 1_800
 

@@ -3,14 +3,16 @@ import { Markdown } from '@turnpike/ui/markdown'
 import { DiffView } from './diff-view.js'
 import type { TaskFormProps } from './draft-form.js'
 import { CommentForm, DraftForm } from './draft-form.js'
-import { useMayEdit } from './role.js'
+import { useMayBeOfOthers, useMayEdit } from './role.js'
 import { TaskError } from './task-changed.js'
 import type { Task } from './tasks.js'
 import { changeTask, commentField, draftField, isDrafted } from './tasks.js'
 import { setUnsent, unsentOf } from './unsent.js'
 
 /** What a draft would change of the output; without an output, the draft. */
-function Draft({ task: { draft_output: draft, output, by_others: isOfOthers } }: { task: Task }) {
+function Draft({ task }: { task: Task }) {
+  const isOfOthers = useMayBeOfOthers(task)
+  const { draft_output: draft, output } = task
   if (draft === null) return <p class="body muted">There is no draft. Approving it marks the task as done.</p>
   if (draft === output) return <p class="body muted">The draft is the output.</p>
   return (
@@ -18,7 +20,7 @@ function Draft({ task: { draft_output: draft, output, by_others: isOfOthers } }:
       {output === null ? (
         <Markdown text={draft} showsAll />
       ) : (
-        <DiffView before={output} after={draft} names={['Output now', 'Draft']} isWhole={isOfOthers === true} />
+        <DiffView before={output} after={draft} names={['Output now', 'Draft']} isWhole={isOfOthers} />
       )}
     </div>
   )

@@ -2,7 +2,7 @@ import { ActionButton, Confirm, Field, useAction } from '@turnpike/ui'
 import { Markdown } from '@turnpike/ui/markdown'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useIsOwner } from './role.js'
+import { useIsOwner, useMayBeOfOthers } from './role.js'
 import { TaskChanged, TaskError } from './task-changed.js'
 import type { Task } from './tasks.js'
 import { ChangedMeanwhile, changeTask, commentField, draftField } from './tasks.js'
@@ -127,7 +127,7 @@ export const DraftForm = (props: TaskFormProps) => (
     button="Save draft"
     current={
       props.task.draft_output !== null && (
-        <details open={props.task.by_others === true}>
+        <details open={useMayBeOfOthers(props.task)}>
           <summary>The draft is now</summary>
           <Markdown text={props.task.draft_output} showsAll />
         </details>

@@ -24,7 +24,7 @@ import { AgentRun, isRunHere } from './agent-run.js'
 import { Approval } from './approval.js'
 import { MoveMenu } from './move-menu.js'
 import { Revisions } from './revisions.js'
-import { useIsOwner, useMayEdit } from './role.js'
+import { useIsOwner, useMayBeOfOthers, useMayEdit } from './role.js'
 import { Avatar } from './task-avatar.js'
 import { TaskChanged, TaskError } from './task-changed.js'
 import { useMoves } from './task-moves.js'
@@ -131,6 +131,7 @@ function Content({
     onShow()
   }
   const isOwner = useIsOwner()
+  const isOfOthers = useMayBeOfOthers(task)
   const remove = useAction(async () => {
     await turnpike.delete('/api/tasks/{id}', { params: { id: task.id } })
     toast(`“${task.title}” is deleted.`)
@@ -160,7 +161,7 @@ function Content({
       onCancel={() => status.current!.focus()}
     />
   )
-  const output = (!isDrafted(task) || isDone || task.by_others) && <Text title="Output" text={task.output} />
+  const output = (!isDrafted(task) || isDone || isOfOthers) && <Text title="Output" text={task.output} />
   return (
     <>
       <div class="spread">

@@ -4,7 +4,7 @@ import { memoryKV } from '../kv/memory-kv.js'
 import { verifyStore } from '../verify.js'
 import { listAudit } from './audit.js'
 import { deleteUser, restoreUser, updateUser } from './user-changes.js'
-import { createUser, findUserByEmail, getUser, listUsers } from './users.js'
+import { createUser, findUserByEmail, getUser, listUsers, newUser } from './users.js'
 
 const DAY_2 = Date.UTC(2026, 0, 2)
 
@@ -178,6 +178,7 @@ describe('the last administrator', () => {
     await createUser(kv, { id: 'a', role: 'admin', email: 'a@x.org' })
     await createUser(kv, { id: 'b', role: 'admin' })
     await createUser(kv, { id: 'c', role: 'admin' })
+    await newUser(kv, { id: 'e', role: 'admin', email: 'e@x.org' }, { ofGateway: true })
     await expect(updateUser(kv, 'a', { role: 'user' })).rejects.toMatchObject({ status: 400, message })
     await expect(deleteUser(kv, 'a')).rejects.toMatchObject({ status: 400, message })
     expect(await deleteUser(kv, 'b')).toBe(true)

@@ -13,8 +13,8 @@ import { changeFields, countKey, emailId, emailKey, emailKeys, userEntry, userId
 
 const isAdmin = ({ role, deleted_at }: User): boolean => role === 'admin' && deleted_at === null
 
-/** Whether a user may sign in one day: those whom the gateway's administrators made may have neither. */
-const maySignIn = ({ email, provider }: User): boolean => Boolean(email || provider)
+/** Whether a user may sign in one day: not those whom the gateway's administrators made and no other has changed since. */
+const maySignIn = ({ email, provider, of_gateway }: User): boolean => !of_gateway && Boolean(email || provider)
 
 /** Another administrator, who may sign in where this one may. @throws ApiError 400 if there is none */
 async function otherAdmin(kv: KV, user: User): Promise<Entry<User>> {

@@ -1,8 +1,8 @@
 import type { ChatStream, ChunkChoice, Completion } from '@turnpike/core'
-import { extend } from '@turnpike/core/helpers'
+import { extend, jsonLength } from '@turnpike/core/helpers'
 import type { AdmittedRequest } from '../upstream/upstream-request.js'
 
-/** Characters of chunks that are held back at most, with 64 for each chunk: a stream that has more is passed on, and is not withheld. */
+/** Characters of the JSON of choices that are held back at most: a stream that has more is passed on, and is not withheld. */
 const HELD = 64 * 1024
 
 /** Whether a fallback of the group is to be called where a content filter withholds the answer of the target. */
@@ -14,12 +14,6 @@ const says = (message: object): boolean =>
   Object.entries(message).some(
     ([name, value]) => name !== 'role' && name !== 'refusal' && value && (value as { length?: number }).length !== 0,
   )
-
-/** Characters of a delta that says nothing, and so only why it was refused. */
-const sizeOf = (delta: object): number => {
-  const { refusal } = delta as { refusal?: unknown }
-  return 64 + (typeof refusal === 'string' ? refusal.length : 0)
-}
 
 /** Whether a content filter left nothing of an answer. */
 export const isWithheld = ({ choices }: Completion): boolean =>
@@ -46,9 +40,10 @@ export async function heldBack(opened: ChatStream): Promise<{ stream: ChatStream
       break
     }
     held.push(...value)
-    for (const { delta, finish_reason: end } of value) {
+    for (const choice of value) {
+      const { delta, finish_reason: end } = choice
       if (end === 'content_filter') isFiltered = true
-      size += sizeOf(delta)
+      size += jsonLength(choice)
       if (says(delta) || (end && end !== 'content_filter') || size > HELD) isSilent = false
     }
   }

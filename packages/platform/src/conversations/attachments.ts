@@ -52,8 +52,9 @@ export function attachments(files: FileOperations | undefined) {
     return check()
   }
 
-  const partOf = async (file: StoredFile): Promise<ContentPart> => {
-    const { display_name: filename, mime_type } = file
+  /** @param filename what it was called when it was attached, which all have seen */
+  const partOf = async (file: StoredFile, filename: string): Promise<ContentPart> => {
+    const { mime_type } = file
     const kind = kindOf(file)
     const bytes = await read(file)
     if (!kind) return { type: 'text', text: `File ${filename}:\n\n${new TextDecoder().decode(bytes)}` }
@@ -108,7 +109,7 @@ export function attachments(files: FileOperations | undefined) {
           else {
             // Its bytes, and their base64.
             memory?.take(3 * file.size_bytes)
-            parts.push(await partOf(file))
+            parts.push(await partOf(file, display_name))
           }
         }
         sent.push({ role, content: parts.length > 0 ? [{ type: 'text', text }, ...parts] : text })

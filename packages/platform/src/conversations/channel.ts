@@ -1,6 +1,6 @@
-/** Hands values from one who makes them to one who reads them, who may leave. */
+/** Hands values from one who makes them to one who reads them, who may leave. One waits at most: it may have megabytes. */
 export interface Channel<T> {
-  /** Resolves when the reader has room for more, or has left. */
+  /** Resolves when the reader has taken the value, or has left. */
   push(value: T): Promise<void>
   /** Nothing follows. @param failure what the reader gets after the values that it has not read yet */
   end(failure?: { error: unknown }): void
@@ -8,9 +8,9 @@ export interface Channel<T> {
   reader: AsyncIterableIterator<T, undefined>
 }
 
-/** @param most values that wait for the reader */
-export function channel<T>(most: number): Channel<T> {
-  const values: T[] = []
+export function channel<T>(): Channel<T> {
+  /** The value that waits for the reader. */
+  const waiting: T[] = []
   const state: { ended?: { failure: { error: unknown } | undefined }; hasLeft: boolean } = { hasLeft: false }
   /** Wakes the one side that waits for the other. */
   let wake: (() => void) | undefined
@@ -23,9 +23,9 @@ export function channel<T>(most: number): Channel<T> {
   return {
     async push(value) {
       if (state.hasLeft || state.ended) return
-      values.push(value)
+      waiting.push(value)
       changed()
-      while (values.length >= most && !state.hasLeft && !state.ended) await change()
+      while (waiting.length > 0 && !state.hasLeft && !state.ended) await change()
     },
     end(failure) {
       state.ended ??= { failure }
@@ -33,10 +33,10 @@ export function channel<T>(most: number): Channel<T> {
     },
     reader: {
       async next() {
-        while (values.length === 0 && !state.ended && !state.hasLeft) await change()
+        while (waiting.length === 0 && !state.ended && !state.hasLeft) await change()
         if (state.hasLeft) return done
-        if (values.length > 0) {
-          const value = values.shift()!
+        if (waiting.length > 0) {
+          const value = waiting.shift()!
           changed()
           return { done: false, value }
         }
@@ -45,7 +45,7 @@ export function channel<T>(most: number): Channel<T> {
       },
       async return() {
         state.hasLeft = true
-        values.length = 0
+        waiting.length = 0
         changed()
         return done
       },

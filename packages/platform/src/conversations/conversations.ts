@@ -1,7 +1,7 @@
 import type { KV, Memory, User } from '@turnpike/core'
 import { begunWith, callHook } from '@turnpike/core/helpers'
 import { invalid } from '@turnpike/core/internal'
-import { REPLY_CHUNKS, REPLY_MESSAGES, REPLY_OTHERS_LENGTH } from '../conventions.js'
+import { REPLY_MESSAGES, REPLY_OTHERS_LENGTH } from '../conventions.js'
 import { found, noModel, notFound } from '../errors.js'
 import type { FileOperations } from '../files/files.js'
 import type { Page, Paging as PagingInput } from '../pages.js'
@@ -101,7 +101,7 @@ export function conversationOperations(
     begin: (signal: AbortSignal) => Promise<AsyncIterable<ReplyChunk>>,
     writing: Writing,
   ): AsyncIterableIterator<ReplyChunk, undefined> {
-    const { push, end, reader } = channel<ReplyChunk>(REPLY_CHUNKS)
+    const { push, end, reader } = channel<ReplyChunk>()
     const writer = replyWriter(kv, writing, now)
     const { signal } = writer
     let hasEnded!: () => void

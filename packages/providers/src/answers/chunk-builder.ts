@@ -7,7 +7,7 @@ import type {
   UpstreamError,
   Usage,
 } from '@turnpike/core'
-import { excess, jsonCount } from '@turnpike/core/helpers'
+import { excess, jsonCount, jsonLength } from '@turnpike/core/helpers'
 import { MAX_CHOICES } from '@turnpike/core/internal'
 import { malformed, truncated } from '../refusals/failures.js'
 import { asTexts, parseJson, textOf } from '../upstream/json.js'
@@ -54,23 +54,17 @@ export const finishOf = (given: FinishReason, called: boolean): FinishReason => 
 const HEAD_LENGTH = 2048
 const REPEATED = 64 * 1024
 
-/** Characters of the JSON of a value; infinite where it is too deep to be written. */
-function lengthOf(value: unknown): number {
-  try {
-    return JSON.stringify(value).length
-  } catch {
-    return Infinity
-  }
-}
-
 /** Fields as far as each chunk may repeat them: not the ids of all tokens of a prompt, as vLLM tells them in its first chunk. */
 function repeated(fields: Record<string, unknown>): Record<string, unknown> {
   let left = REPEATED
-  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => (left -= lengthOf([name, value])) >= 0))
+  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => (left -= jsonLength([name, value])) >= 0))
 }
 
 /** Characters that a call or a choice is reckoned with, besides those in it. */
 const ENTRY = 64
+
+/** Characters that each one of the JSON of a value is reckoned with: an empty object takes 56 bytes. */
+const VALUE = 4
 
 /** The code of an error in a tool call. A caller can ask a model for one, so it must not count against the provider's health. */
 const BROKEN_CALL = 'broken_tool_call'
@@ -143,6 +137,8 @@ export interface ChunkBuilder {
   keep(characters: number): void
   /** The same for entries, such as calls. @param count default 1 */
   keepEntries(count?: number): void
+  /** The same for a value of JSON, whose small parts take far more memory than their characters. */
+  keepValue(value: unknown): void
   /** Characters that are kept, by the builder as well. */
   kept(): number
   /** The choices added since the last call. */
@@ -224,12 +220,15 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     begin,
     relay,
     delta: addDelta,
-    tool(index, { id = newToolCallId(), name, extra }) {
+    tool(index, { extra, ...given }) {
+      const id = textOf(given.id) || newToolCallId()
+      const name = textOf(given.name)
       const position = choices.get(index)?.tools.length ?? 0
       const call: ToolCallDelta = { index: position, id, type: 'function', function: { name, arguments: '' }, ...extra }
       relay({ index, delta: { tool_calls: [call] }, finish_reason: null })
       choices.get(index)!.tools.push({ arguments: '' })
-      kept += ENTRY
+      // Adapters keep the id and the name as well.
+      kept += ENTRY + id.length + name.length
       return position
     },
     custom(index, call, extra) {
@@ -248,7 +247,7 @@ export function chunkBuilder(provider: string): ChunkBuilder {
       // What follows an error, such as `stop`, does not take it back.
       if (typeof choice.finish?.reason === 'object') return
       choice.finish = { reason, extra }
-      kept += lengthOf(extra)
+      kept += VALUE * jsonLength(extra)
     },
     report(reported) {
       usage = reported
@@ -258,6 +257,9 @@ export function chunkBuilder(provider: string): ChunkBuilder {
     },
     keepEntries(count = 1) {
       kept += count * ENTRY
+    },
+    keepValue(value) {
+      kept += VALUE * jsonLength(value)
     },
     kept: () => kept,
     take,

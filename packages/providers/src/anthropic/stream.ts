@@ -4,7 +4,7 @@ import { chunkBuilder } from '../answers/chunk-builder.js'
 import { DONE } from '../upstream/events.js'
 import { malformed } from '../refusals/failures.js'
 import { toFinishReason } from '../answers/finish-reasons.js'
-import { parseJson } from '../upstream/json.js'
+import { parseJson, textOf } from '../upstream/json.js'
 import type { UpstreamUsage } from './answer.js'
 import { reportJoiner, toUsage } from './answer.js'
 import { toldError } from './errors.js'
@@ -17,19 +17,22 @@ import { isSigned, thoughtCarrier } from './thoughts.js'
 interface StreamEvent {
   type?: string
   message?: Message
-  index?: number
+  index?: unknown
   content_block?: AnswerBlock
   delta?: {
     type?: string
-    text?: string
-    thinking?: string
-    signature?: string
-    partial_json?: string
+    text?: unknown
+    thinking?: unknown
+    signature?: unknown
+    partial_json?: unknown
     stop_reason?: string | null
     stop_details?: { explanation?: string | null } | null
   }
   usage?: UpstreamUsage | null
 }
+
+/** The index of a block. What is none, such as a text of megabytes, is not kept. */
+const indexOf = ({ index }: StreamEvent): number => (typeof index === 'number' ? index : 0)
 
 /** An open content block: the type of its deltas, and the consumer of their text. */
 interface Open {
@@ -81,7 +84,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
         think(fragment)
       }
       blocks.set(index, { takes: 'thinking_delta', add, thought })
-      if (thinking) add(thinking)
+      if (thinking) add(textOf(thinking))
     } else if (type === 'tool_use') {
       let add = say
       carry(name === json ? undefined : id)
@@ -98,18 +101,19 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     // A redacted thought is whole in its start event.
     if (isSigned(block)) {
       thoughts.add(block)
-      builder.keep(JSON.stringify(block).length)
+      builder.keepValue(block)
     }
   }
 
   const onDelta = (index: number, delta: NonNullable<StreamEvent['delta']>): void => {
-    const { type, text, thinking, partial_json, signature } = delta
+    const { type, text, thinking, partial_json } = delta
     const block = blocks.get(index)
-    if (type === 'signature_delta' && block?.thought && signature) {
+    if (type === 'signature_delta' && block?.thought) {
+      const signature = textOf(delta.signature)
       block.thought.signature += signature
       builder.keep(signature.length)
     }
-    const fragment = text ?? thinking ?? partial_json
+    const fragment = textOf(text ?? thinking ?? partial_json)
     if (!fragment || !block || block.takes !== type) return
     block.bare = false
     block.add(fragment)
@@ -163,13 +167,13 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
         done = true
         break
       case 'content_block_start':
-        open(event.index ?? 0, event.content_block ?? { type: '' })
+        open(indexOf(event), event.content_block ?? { type: '' })
         break
       case 'content_block_delta':
-        onDelta(event.index ?? 0, event.delta ?? {})
+        onDelta(indexOf(event), event.delta ?? {})
         break
       case 'content_block_stop':
-        close(event.index ?? 0)
+        close(indexOf(event))
         break
       case 'message_delta':
         report(event.usage)

@@ -5,6 +5,7 @@ import { DONE } from '../upstream/events.js'
 import { malformed } from '../refusals/failures.js'
 import { toFinishReason } from '../answers/finish-reasons.js'
 import { toolIds } from '../answers/tool-ids.js'
+import { JSON_FIELDS } from '@turnpike/core/internal'
 import type { Answer, AnswerPart, Candidate } from './answer.js'
 import { blockOf, idOf, isText, toImage, toLogprobs } from './answer.js'
 import { toldError } from './errors.js'
@@ -42,6 +43,8 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
   const reader = eventReader()
   const states = new Map<number, State>()
   const toId = toolIds()
+  /** Values that fragments of arguments may still add. One fragment may add a hundred. */
+  let values = JSON_FIELDS
   let begun = false
   /** A `promptFeedback` without a reason: the prompt was blocked if no candidates follow. */
   let feedback: Answer | undefined
@@ -80,12 +83,13 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
     }
     if (!state.open) return
     for (const argument of partialArgs ?? []) {
-      addArgument(state.open.args, argument)
-      builder.keepEntries()
-      builder.keep(argument.stringValue?.length ?? 0)
+      const added = addArgument(state.open.args, argument)
+      if ((values -= added) < 0) throw malformed(provider, 'The arguments of the calls have too many values')
+      builder.keepEntries(added)
+      builder.keep((added > 0 ? argument.jsonPath!.length : 0) + (argument.stringValue?.length ?? 0))
     }
     if (!willContinue) close(index, state)
-    else if (name) builder.keep(JSON.stringify(state.open).length)
+    else if (name) builder.keepValue(state.open)
   }
 
   const onPart = (index: number, state: State, part: AnswerPart): void => {
@@ -115,9 +119,10 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
       // One at a time: as arguments, a long list would overflow the stack.
       if (state.extra) for (const one of logprobs.content) state.extra.logprobs.content.push(one)
       else state.extra = { logprobs }
-      builder.keepEntries(logprobs.content.length)
     }
     for (const part of content?.parts ?? []) onPart(index, state, part)
+    // They wait for a text.
+    if (logprobs && state.extra) builder.keepValue(logprobs.content)
     if (!finishReason) return
     close(index, state)
     builder.finish(index, toFinishReason(provider, finishReason, state.usable), state.extra)

@@ -15,10 +15,10 @@ import type { ThinkTags } from './think-tags.js'
 import { thinkTags } from './think-tags.js'
 
 interface UpstreamToolCall {
-  index?: number | null
-  id?: string | null
+  index?: unknown
+  id?: unknown
   type?: string
-  function?: { name?: string | null; arguments?: unknown }
+  function?: { name?: unknown; arguments?: unknown }
   /** Set instead of `function` for a call of a custom tool. */
   custom?: object
 }
@@ -55,6 +55,9 @@ interface OpenTool {
   held: string
 }
 
+/** The index of an entry; null where it has none. What is none, such as a text of megabytes, is not kept. */
+const numberOf = ({ index }: UpstreamToolCall): number | null => (typeof index === 'number' ? index : null)
+
 /**
  * Tracks the tool calls of one choice. Compatible servers number them from 1, omit the index or the id, repeat it for parallel calls, or
  * send the name late. An entry belongs to the call with its index, unless it has a name and a different id, or no id and a different name.
@@ -67,8 +70,8 @@ function toolTracker(choice: number, builder: ChunkBuilder) {
   /** Number of calls whose name is not known yet. */
   let unnamed = 0
   /** Finds the call by its index, else by its id; an entry with neither continues the last call. */
-  const find = ({ index, id }: UpstreamToolCall): OpenTool | undefined => {
-    if (typeof index === 'number') return byIndex.get(index)
+  const find = (index: number | null, id: string): OpenTool | undefined => {
+    if (index !== null) return byIndex.get(index)
     return id ? byId.get(id) : last
   }
   const open = (index: number | null): OpenTool => {
@@ -79,13 +82,17 @@ function toolTracker(choice: number, builder: ChunkBuilder) {
     return last
   }
   const track = (entry: UpstreamToolCall): void => {
-    const { index = null, id, function: call = {} } = entry
-    let tool = find(entry)
-    const { name } = call
+    const { function: call = {} } = entry
+    const index = numberOf(entry)
+    const [id, name] = [textOf(entry.id), textOf(call.name)]
+    let tool = find(index, id)
     const isAnother = id ? tool?.id && id !== tool.id : tool?.name && (index === null || name !== tool.name)
     if (!tool || (name && isAnother)) tool = open(index)
     if (tool.ours === undefined) {
-      if (id && tool.id === undefined) byId.set((tool.id = id), tool)
+      if (id && tool.id === undefined) {
+        byId.set((tool.id = id), tool)
+        builder.keep(id.length)
+      }
       const held = textOf(call.arguments)
       tool.held += held
       builder.keep(held.length)
@@ -99,7 +106,7 @@ function toolTracker(choice: number, builder: ChunkBuilder) {
   /** The indices of calls of custom tools, by those of the upstream, which may be any numbers. */
   const customs = new Map<number, number>()
   const custom = ({ index, ...entry }: UpstreamToolCall, extra: object): void => {
-    const given = index ?? 0
+    const given = numberOf({ index }) ?? 0
     const ours = customs.get(given)
     if (ours === undefined) customs.set(given, builder.custom(choice, entry, extra))
     else builder.delta(choice, { tool_calls: [{ ...entry, index: ours }] } as ChatDelta, extra)

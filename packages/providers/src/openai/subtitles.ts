@@ -9,10 +9,20 @@ export interface Segment {
 
 const isTime = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value < Infinity
 
-/** Whether a value of an answer is a list of segments. */
-export const areSegments = (value: unknown): value is Segment[] =>
-  Array.isArray(value) &&
-  value.every((one) => isObject(one) && isTime(one['start']) && isTime(one['end']) && typeof one['text'] === 'string')
+/** Most characters of the text of all segments: what is said in days. Their lines are worked on in one piece. */
+const MOST_TEXT = 4 * 1024 * 1024
+
+/** Whether a value of an answer is a list of segments, with no more text than recordings have. */
+export function areSegments(value: unknown): value is Segment[] {
+  let left = MOST_TEXT
+  const isSegment = (one: unknown): boolean =>
+    isObject(one) &&
+    isTime(one['start']) &&
+    isTime(one['end']) &&
+    typeof one['text'] === 'string' &&
+    (left -= one['text'].length) >= 0
+  return Array.isArray(value) && value.every(isSegment)
+}
 
 /** A time as subtitles write it: `01:02:03,004`. */
 function clock(seconds: number, mark: string): string {

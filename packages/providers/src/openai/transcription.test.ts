@@ -183,7 +183,9 @@ describe('the answer', () => {
     [{ start: 0, end: 1 }],
     [{ start: -1, end: 1, text: '' }],
     [{ start: '0' }],
-  ])('with the segments %j is no subtitles', async (segments) => {
+    // More than is said in days.
+    Array.from({ length: 50 }, () => ({ start: 0, end: 1, text: '\n'.repeat(100_000) })),
+  ])('with the segments %.40j is no subtitles', async (segments) => {
     const answer = transcribe({ body: { text: 'Hello', segments } }, { response_format: 'vtt' }).answer
     await expect(answer).rejects.toMatchObject(senseless())
   })

@@ -61,6 +61,30 @@ const streams: [
   ],
 ]
 
+/** Of which some hundred pieces reach the limit by their characters, or what is made of them. */
+const long: typeof streams = [
+  ['names and ids of calls', 'google', '', (i) => part({ name: x, id: `${i}${x}` })],
+  ['ids of calls before their names', 'openai', '', (i) => called({ index: i, id: `${i}${x}` })],
+  [
+    'objects in partial arguments',
+    'google',
+    part({ name: 'f', partialArgs, willContinue: true }),
+    (i) => part({ partialArgs: [{ jsonPath: `$.b${i}${'.a'.repeat(100)}`, numberValue: 1 }], willContinue: true }),
+  ],
+  [
+    'names of partial arguments',
+    'google',
+    part({ name: 'f', partialArgs, willContinue: true }),
+    (i) => part({ partialArgs: [{ jsonPath: `$.b${i}${x}`, boolValue: true }], willContinue: true }),
+  ],
+  [
+    'log probabilities that wait for a text',
+    'google',
+    '',
+    () => event({ candidates: [{ logprobsResult: { chosenCandidates: [{ token: x, logProbability: -1 }] } }] }),
+  ],
+]
+
 const LIMIT = 200_000
 
 async function read(
@@ -94,6 +118,60 @@ describe('threat 150: what a stream keeps until its end', () => {
     expect(left).toBeGreaterThan(0)
     // Beyond the first 64 KiB it is taken from the memory that requests share.
     expect(taken.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(LIMIT / 2)
+  })
+
+  it.each(long)('is counted by what is in it: %s', async (_, family, begin, piece) => {
+    const { error } = await read(family, encoded([begin, ...Array.from({ length: 400 }, (_, i) => piece(i + 1))]))
+    expect(error).toMatchObject({ failure: { kind: 'malformed', code: 'too_large' } })
+  })
+
+  it('is no index of a call or a block that is a text', async () => {
+    const first = async (provider: ChatProvider) => {
+      const { batches } = await provider.chat.stream({ model: 'm', messages, stream: true }, { signal })
+      for await (const batch of batches) return batch.map(({ delta }) => delta)
+      return []
+    }
+    const custom = (index: string) => choice({ tool_calls: [{ index, id: 'a', custom: { name: 'f' } }] })
+    const body = encoded([custom('a') + custom('b')])
+    const calls = await first(
+      openai({
+        apiKey: 'k',
+        transport: scriptedUpstream({ type: 'text/event-stream', body }).transport,
+      }) as ChatProvider,
+    )
+    expect(calls.map(({ tool_calls }) => tool_calls?.[0]?.index)).toEqual([0, 0])
+    const block = (index: string) => event({ type: 'content_block_start', index, content_block: { type: 'text' } })
+    const said = (index: string) =>
+      event({ type: 'content_block_delta', index, delta: { type: 'text_delta', text: 'Hi' } })
+    const message = event({ type: 'message_start', message: { id: 'm', model: 'm' } })
+    const { transport } = scriptedUpstream({
+      type: 'text/event-stream',
+      body: encoded([message + block('a') + said('b')]),
+    })
+    expect(await first(anthropic({ apiKey: 'k', transport }))).toContainEqual({ content: 'Hi' })
+  })
+
+  it('is counted where it is no text', async () => {
+    const open = (type: string) => event({ type: 'content_block_start', index: 0, content_block: { type } })
+    const numbers = [delta({ type: 'thinking_delta', thinking: 5 }), delta({ type: 'signature_delta', signature: 5 })]
+    const start = event({ type: 'message_start', message: { id: 'm', model: 'm' } }) + open('thinking')
+    const pieces = encoded([start, ...numbers, ...Array(400).fill(delta({ type: 'thinking_delta', thinking: x }))])
+    const { error } = await read('anthropic', pieces)
+    expect(error).toMatchObject({ failure: { kind: 'malformed', code: 'too_large' } })
+  })
+
+  it('threat 224: does not grow within one event beyond the fields of a request', async () => {
+    const deep = Array.from({ length: 900 }, (_, i) => ({ jsonPath: `$.b${i}${'.a'.repeat(120)}` }))
+    const pieces = encoded([
+      part({ name: 'f', partialArgs: deep.slice(0, 200), willContinue: true }),
+      part({ partialArgs: deep }),
+    ])
+    const { transport } = scriptedUpstream({ type: 'text/event-stream', body: pieces })
+    const stream = google({ apiKey: 'k', transport }).chat!.stream({ model: 'm', messages, stream: true }, { signal })
+    await expect(stream).rejects.toMatchObject({
+      message: 'The arguments of the calls have too many values',
+      failure: { kind: 'malformed' },
+    })
   })
 
   it('does not limit texts, which are passed on', async () => {
