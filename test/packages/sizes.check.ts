@@ -56,14 +56,14 @@ const tarball = (name: string) => statSync(packages.find((one) => one.name === n
 /** The budgets: package, what, bytes at most, and how it is measured. Raise one on purpose, in the change that needs it. */
 const budgets: [string, string, number, () => number | Promise<number>][] = [
   // docs/decisions/010
-  ['providers', 'import anthropic', 31_100, () => bundle('anthropic', 'providers/anthropic')],
-  ['providers', 'import google', 33_500, () => bundle('google', 'providers/google')],
-  ['providers', 'import openai', 32_400, () => bundle('openai', 'providers/openai')],
-  ['providers', 'import azure', 32_900, () => bundle('azure', 'providers/azure')],
+  ['providers', 'import anthropic', 31_300, () => bundle('anthropic', 'providers/anthropic')],
+  ['providers', 'import google', 33_800, () => bundle('google', 'providers/google')],
+  ['providers', 'import openai', 32_600, () => bundle('openai', 'providers/openai')],
+  ['providers', 'import azure', 33_100, () => bundle('azure', 'providers/azure')],
   // Without aws4fetch, 2.3 kB, which is a peer.
-  ['providers', 'import bedrock', 40_000, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
-  ['providers', 'import vertex', 45_000, () => bundle('vertex', 'providers/vertex')],
-  ['providers', 'import preset', 33_000, () => bundle('preset', 'providers/presets')],
+  ['providers', 'import bedrock', 40_300, () => bundle('bedrock', 'providers/bedrock', ['aws4fetch'])],
+  ['providers', 'import vertex', 45_400, () => bundle('vertex', 'providers/vertex')],
+  ['providers', 'import preset', 33_200, () => bundle('preset', 'providers/presets')],
   ['providers', 'import createRouter', 17_400, () => bundle('createRouter', 'providers')],
   ['client', 'import createClient', 6_000, () => bundle('createClient', 'client')],
   ['agent', 'import runTask, workTasks', 8_000, () => bundle('runTask, workTasks', 'agent')],
@@ -71,7 +71,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   [
     'platform',
     'import createPlatform, passwordAuth',
-    114_000,
+    114_100,
     () => bundle('createPlatform, passwordAuth', 'platform', ['node:*']),
   ],
   // Without oauth4webapi, 8.4 kB, which is a peer.
@@ -92,7 +92,7 @@ const budgets: [string, string, number, () => number | Promise<number>][] = [
   ['gateway', 'tarball', 239_000, () => tarball('gateway')],
   ['http', 'tarball', 111_500, () => tarball('http')],
   ['platform', 'tarball', 416_000, () => tarball('platform')],
-  ['providers', 'tarball', 536_000, () => tarball('providers')],
+  ['providers', 'tarball', 538_000, () => tarball('providers')],
   ['storage', 'tarball', 148_000, () => tarball('storage')],
   ['turnpike', 'tarball', 474_000, () => tarball('turnpike')],
 ]

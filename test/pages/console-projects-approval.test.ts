@@ -250,7 +250,7 @@ consoleSuite('the approval of tasks in the console', (given) => {
     await page.unroute('**/api/tasks/*')
   })
 
-  it('shows a draft of a megabyte in place of another, and both whole', needs(testAll), async () => {
+  it('threat 227: shows a draft and the output whole where too much differs to be marked', needs(testAll), async () => {
     const { page, person } = given()
     const line = (word: string): string => `${word} `.repeat(80)
     const text = (word: string): string => Array.from({ length: 2_400 }, () => line(word)).join('\n\n')
@@ -258,8 +258,9 @@ consoleSuite('the approval of tasks in the console', (given) => {
     await change(given(), made.task.id, { output: text('toll') })
     await change(given(), made.task.id, { status: 'waiting_approval', draft_output: text('gate') })
     await given().open(`/projects/${made.id}?task=${made.task.id}`, 'Website')
-    await page.getByText('Sentences: 2,400 removed, 2,400 added. Here are the first 1,000 of them.').waitFor()
-    await page.getByRole('button', { name: 'Show whole texts' }).click()
+    await page
+      .getByText('Sentences: 2,400 removed, 2,400 added. They are too many to mark: here are both texts.')
+      .waitFor()
     await expect.poll(() => page.locator('.pair .text').last().textContent()).toHaveLength(text('gate').length)
     await page.keyboard.press('Escape')
   })

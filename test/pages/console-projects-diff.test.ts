@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Part, Piece } from '../../examples/console/src/projects/diff.js'
-import { diff, MOST_SENTENCES } from '../../examples/console/src/projects/diff.js'
+import { diff } from '../../examples/console/src/projects/diff.js'
 import { MarkdownDocument } from '../../packages/ui/src/markdown/document.js'
 import { leavesOf } from '../../packages/ui/src/markdown/leaves.js'
 
@@ -19,7 +19,7 @@ const shownPiece = ({ text, change }: Piece): string => (change ? signs[change].
 
 /** The lines of a diff, in which `[-…-]` was taken off and `{+…+}` put in; `=` is a block that both have. */
 const shown = (before: string, after: string): string[] =>
-  diffOf(before, after).parts.flatMap((part) =>
+  diffOf(before, after).parts!.flatMap((part) =>
     'same' in part
       ? part.same.map(() => '=')
       : part.lines.map(({ leaf: { marker }, sentences }) =>
@@ -119,7 +119,7 @@ describe('the diff of two texts', () => {
     for (let round = 0; round < 300; round++) {
       const [before, after] = [text(), text()]
       const { parts } = diffOf(before, after)
-      expect([sideOf(parts, 'removed'), sideOf(parts, 'added')]).toEqual([plain(before), plain(after)])
+      expect([sideOf(parts!, 'removed'), sideOf(parts!, 'added')]).toEqual([plain(before), plain(after)])
     }
   })
 
@@ -130,11 +130,27 @@ describe('the diff of two texts', () => {
     ).toEqual(['[-Paragraph 5000.-]', '{+Another one.+}'])
   })
 
-  it('of texts that differ all over compares some, and is cut', () => {
+  it('of texts that differ all over counts what does, and marks nothing of it', () => {
     const many = Array.from({ length: 5_000 }, (_, i) => `Line ${i}.`)
-    const { parts, ...counts } = diffOf(many.join('\n\n'), many.map((line) => `New ${line}`).join('\n\n'))
-    expect(counts).toEqual({ changed: 0, removed: 5_000, added: 5_000, isCut: true })
-    expect(parts.flatMap((part) => ('lines' in part ? part.lines : []))).toHaveLength(MOST_SENTENCES)
+    expect(diffOf(many.join('\n\n'), many.map((line) => `New ${line}`).join('\n\n'))).toEqual({
+      parts: undefined,
+      changed: 0,
+      removed: 5_000,
+      added: 5_000,
+    })
+  })
+
+  it('threat 227: leaves out nothing of what it marks', () => {
+    const items = (name: string, of: number): string =>
+      Array.from({ length: of }, (_, i) => `- ${name}${i}.\n`).join('')
+    const before = items('old', 400) + items('same', 1_000) + items('last', 100)
+    const after = items('new', 400) + items('same', 1_000) + items('final', 100)
+    const { parts } = diffOf(before, after)
+    expect([sideOf(parts!, 'removed'), sideOf(parts!, 'added')]).toEqual(
+      [before, after].map((text) => text.replaceAll('- ', '').replaceAll('\n', ' ').trim()),
+    )
+    // The last item was not among the marked ones: what was removed, and what both have, took its room.
+    expect(diffOf(before, `${after}- one more.\n`).parts).toBeUndefined()
   })
 
   it('compares the words of so many characters only, so that a megabyte is compared at once', () => {
@@ -144,7 +160,7 @@ describe('the diff of two texts', () => {
     const after = before.replaceAll(/w(\d*[02468])\b/g, 'x$1')
     const { parts, removed, added } = diffOf(before, after)
     expect([removed, added]).toEqual([200, 200])
-    expect([sideOf(parts, 'removed'), sideOf(parts, 'added')].map(({ length }) => length)).toEqual(
+    expect([sideOf(parts!, 'removed'), sideOf(parts!, 'added')].map(({ length }) => length)).toEqual(
       [before.length, after.length].map((length) => length - 199),
     )
   })

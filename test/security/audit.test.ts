@@ -59,13 +59,17 @@ describe(`threat 56: what an attacker does unseen, on ${runtime}`, () => {
     expect(failed.at(-1)).toMatchObject({ target: ADMIN })
   })
 
-  it('is not the deletion of a project', async () => {
+  it('is not the deletion of a project, or of its messages', async () => {
     const session = await signIn('admin@localhost', 'the password of the tests')
     const { access_token } = (await session.json()) as { access_token: string }
     const made = await send('POST', '/api/projects', access_token, { body: { name: 'Mine' } })
     const { id } = (await made.json()) as { id: string }
+    expect((await send('DELETE', `/api/projects/${id}/conversation`, access_token)).status).toBe(204)
     expect((await send('DELETE', `/api/projects/${id}`, access_token)).status).toBe(204)
-    expect((await logged()).at(-1)).toMatchObject({ actor: ADMIN, action: 'project.delete', target: id })
+    expect((await logged()).slice(-2)).toMatchObject([
+      { actor: ADMIN, action: 'conversation.clear', target: id },
+      { actor: ADMIN, action: 'project.delete', target: id },
+    ])
   })
 
   it('is not a change of what is theirs, behind many that change nothing', async () => {

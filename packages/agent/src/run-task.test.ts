@@ -146,6 +146,14 @@ describe('a task fails with its draft and the reason', () => {
     expect(at.upstream.requests.length - before).toBe(2)
   })
 
+  it('threat 103: where the agent before has used its budget, which a reviewer without one shares', async () => {
+    const at = await scriptedTask((results) => ({ text: `Text ${results.length}`, calls: [] }))
+    const reviewer = { name: 'Reviewer', model: 'gpt-4o-mini' }
+    const draft = await failing(at, { limits: { tokens: 10 }, reviewer })
+    expect(draft).toBe('Text 0\n\n> Failed: The task has used its 10 tokens')
+    expect(at.upstream.requests).toHaveLength(1)
+  })
+
   it('at a limit of seconds, in which approval does not count', async () => {
     const at = await scriptedTask()
     at.state.fault = ({ body }) =>

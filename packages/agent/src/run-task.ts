@@ -19,6 +19,7 @@ export interface Agent {
   tools?: readonly Tool[]
   /** Whether calls of tools are run; default `never`. */
   approve?: Approve
+  /** Of a reviewer, by default those of the agent whose draft the first reviewer gets. */
   limits?: Limits
   /** Gets the draft, and hands back what is stored in its place. Its own reviewer comes after it. */
   reviewer?: Agent
@@ -156,7 +157,7 @@ async function draft(
 
   let text: string | undefined
   for (let agent: Agent | undefined = { ...member, ...given } as Agent; agent; agent = agent.reviewer) {
-    const { name = 'Agent', model = member?.model ?? undefined, tools, approve, limits = {} } = agent
+    const { name = 'Agent', model = member?.model ?? undefined, tools, approve, limits = given.limits ?? {} } = agent
     if (!model) throw new AgentError(`${name} has no model`)
     let written = ''
     text = await runLoop({

@@ -6,8 +6,8 @@ import type { Mark } from '@turnpike/ui/markdown/leaves'
 import type { ComponentChildren } from 'preact'
 import { createContext, h } from 'preact'
 import { useContext, useMemo, useState } from 'preact/hooks'
-import type { Diff, Line, Piece } from './diff.js'
-import { diff, MOST_SENTENCES } from './diff.js'
+import type { Diff, Line, Part, Piece } from './diff.js'
+import { diff } from './diff.js'
 
 /** Blocks, lines or sentences beside a change that are shown; those between can be opened. */
 const CONTEXT = 1
@@ -112,7 +112,7 @@ function LineView({ line: { leaf, sentences }, Link }: { line: Line; Link: Reade
   )
 }
 
-function Changes({ found: { parts }, reader: { shown, Link } }: { found: Diff; reader: Reader }) {
+function Changes({ parts, reader: { shown, Link } }: { parts: readonly Part[]; reader: Reader }) {
   return (
     <>
       {parts.map((part, i) => {
@@ -143,14 +143,14 @@ function Changes({ found: { parts }, reader: { shown, Link } }: { found: Diff; r
   )
 }
 
-function summary({ changed, removed, added, isCut }: Diff, isSameSource: boolean): string {
+function summary({ parts, changed, removed, added }: Diff, isSameSource: boolean): string {
   if (changed + removed + added === 0)
     return isSameSource ? 'Nothing differs.' : 'They read the same; only their source differs.'
   const counts = (['changed', 'removed', 'added'] as const)
     .map((what) => [{ changed, removed, added }[what], what] as const)
     .filter(([number]) => number > 0)
     .map(([number, what]) => `${count(number)} ${what}`)
-  return `Sentences: ${counts.join(', ')}.${isCut ? ` Here are the first ${count(MOST_SENTENCES)} of them.` : ''}`
+  return `Sentences: ${counts.join(', ')}.${parts ? '' : ' They are too many to mark: here are both texts.'}`
 }
 
 interface Compared {
@@ -178,26 +178,18 @@ function Comparison({ before, after, names: [left, right], isSame }: Compared & 
     () => (reader && isRead ? diff(a.blocks, b.blocks, reader.leavesOf) : undefined),
     [reader, isRead, a?.blocks, b?.blocks],
   )
-  const [isPlain, setPlain] = useState(false)
   if (!found) return <p class="muted">Comparing…</p>
   return (
     <div class="stack">
-      <div class="spread">
-        <p class="small muted">
-          <del>{left}</del> → <ins>{right}</ins>. {summary(found, isSame)}
-        </p>
-        {found.isCut && (
-          <button type="button" aria-pressed={isPlain} onClick={() => setPlain(!isPlain)}>
-            Show whole texts
-          </button>
-        )}
-      </div>
-      {isPlain ? (
-        <Both before={before} after={after} />
-      ) : (
+      <p class="small muted">
+        <del>{left}</del> → <ins>{right}</ins>. {summary(found, isSame)}
+      </p>
+      {found.parts ? (
         <div class="diff markdown shows-all" role="group" aria-label={`${left} and ${right}`}>
-          <Changes found={found} reader={reader!} />
+          <Changes parts={found.parts} reader={reader!} />
         </div>
+      ) : (
+        <Both before={before} after={after} />
       )}
     </div>
   )

@@ -19,17 +19,15 @@ export type Part = { same: readonly Block[] } | { lines: readonly Line[] }
 
 /** How two texts differ. */
 export interface Diff {
-  /** From their beginning, up to {@link MOST_SENTENCES} that differ. */
-  parts: Part[]
-  /** How many sentences are changed, taken off and put in, all of them. */
+  /** All of both texts; undefined where more than {@link MOST_SENTENCES} differ, too many for a page to mark. */
+  parts: Part[] | undefined
+  /** How many sentences are changed, taken off and put in. */
   changed: number
   removed: number
   added: number
-  /** Whether the parts are not all. */
-  isCut: boolean
 }
 
-/** Most sentences that differ which a diff has. */
+/** Most sentences that differ which are marked. */
 export const MOST_SENTENCES = 1_000
 
 /** Most pairs of blocks, sentences and words that a diff compares: they take some 20 ms and 16 MB. */
@@ -259,8 +257,8 @@ function changedPieces(before: readonly Word[], after: readonly Word[], budget: 
   return pieces
 }
 
-/** The lines of two runs of blocks, and how many of their sentences differ. */
-function linesOf(before: readonly Leaf[], after: readonly Leaf[], budget: Budget) {
+/** The lines of two runs of blocks. Counts the sentences that differ. */
+function linesOf(before: readonly Leaf[], after: readonly Leaf[], budget: Budget, counts: Omit<Diff, 'parts'>): Line[] {
   const characters = [...before, ...after].reduce(
     (sum, { runs }) => runs.reduce((sum, { text }) => sum + text.length, sum),
     0,
@@ -272,7 +270,6 @@ function linesOf(before: readonly Leaf[], after: readonly Leaf[], budget: Budget
     Sentence[],
   ]
   const lines: Line[] = []
-  const counts = { changed: 0, removed: 0, added: 0 }
   let last: [Leaf | undefined, Leaf | undefined] = [undefined, undefined]
   const add = ([was, is]: Pair, pieces: Piece[]): void => {
     const isGoingOn = (was && was.leaf === last[0]) || (is && is.leaf === last[1] && last[1] !== undefined)
@@ -296,7 +293,7 @@ function linesOf(before: readonly Leaf[], after: readonly Leaf[], budget: Budget
             : piecesOf((is ?? was)!.words, is ? 'added' : 'removed'),
         )
       }
-  return { lines, counts }
+  return lines
 }
 
 /**
@@ -310,23 +307,15 @@ export function diff(
   leavesOf: (block: Block) => readonly Leaf[],
 ): Diff {
   const budget: Budget = { pairs: MOST_PAIRS, characters: MOST_CHARACTERS, marks: new Map() }
-  const found: Diff = { parts: [], changed: 0, removed: 0, added: 0, isCut: false }
+  const parts: Part[] = []
+  const counts = { changed: 0, removed: 0, added: 0 }
   const sources = (blocks: readonly Block[]): string[] => blocks.map(({ source }) => source.trimEnd())
-  for (const run of runsOf(sources(before), sources(after), budget)) {
-    const blocks = after.slice(run.after.from, run.after.to)
-    if (run.same) {
-      if (!found.isCut) found.parts.push({ same: blocks })
-      continue
-    }
+  for (const { same, ...run } of runsOf(sources(before), sources(after), budget)) {
     const was = before.slice(run.before.from, run.before.to)
-    const { lines, counts } = linesOf(was.flatMap(leavesOf), blocks.flatMap(leavesOf), budget)
-    const left = MOST_SENTENCES - found.changed - found.removed - found.added
-    const isMore = counts.changed + counts.removed + counts.added > left
-    if (left > 0) found.parts.push({ lines: isMore ? lines.slice(0, left) : lines })
-    found.isCut ||= isMore
-    found.changed += counts.changed
-    found.removed += counts.removed
-    found.added += counts.added
+    const is = after.slice(run.after.from, run.after.to)
+    if (same) parts.push({ same: is })
+    else parts.push({ lines: linesOf(was.flatMap(leavesOf), is.flatMap(leavesOf), budget, counts) })
   }
-  return found
+  const isMarked = counts.changed + counts.removed + counts.added <= MOST_SENTENCES
+  return { parts: isMarked ? parts : undefined, ...counts }
 }

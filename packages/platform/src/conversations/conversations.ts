@@ -53,7 +53,7 @@ export interface NewReply {
 
 /** What users can do with the conversations of their projects, without HTTP. Each project has one, made at its first use. */
 export function conversationOperations(
-  { kv, kvOf, teams, responder, countRequest, countRead, inTurn, dataBytes: bytes, onError, now }: Parts,
+  { kv, kvOf, teams, responder, countRequest, countRead, inTurn, dataBytes: bytes, onError, now, logged }: Parts,
   files?: FileOperations,
 ) {
   const attached = attachments(files)
@@ -205,7 +205,10 @@ export function conversationOperations(
       return { file: found('file', file), urlState }
     },
     /** Removes all messages. @throws ApiError 404, 403 for readers */
-    clear: (userId: string, projectId: string) => clearConversation(kvOf(userId), userId, projectId, now()),
+    clear: (userId: string, projectId: string): Promise<void> =>
+      logged('conversation.clear', userId, (by) =>
+        clearConversation(kvOf(userId), userId, projectId, { now: now(), by }),
+      ),
     /** Stores a message. @throws ApiError 404, 403 for readers, and where the plan of the owner has no space for its data, 400 for files that cannot be attached */
     async send(userId: string, projectId: string, { role = 'user', ...message }: NewText) {
       if (role !== 'user' && message.attachments) throw invalid('Only a message of the user has files')

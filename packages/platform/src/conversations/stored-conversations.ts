@@ -1,8 +1,8 @@
-import type { Entry, Key, KV } from '@turnpike/core'
+import type { Act, Entry, Key, KV } from '@turnpike/core'
 import { getUser } from '@turnpike/core'
 import type { Counts } from '@turnpike/core/internal'
 import { repeated, uuidv7 } from '@turnpike/core/helpers'
-import { counting, growth, ownedKey, pageBelow } from '@turnpike/core/internal'
+import { audit, counting, growth, ownedKey, pageBelow } from '@turnpike/core/internal'
 import type * as v from 'valibot'
 import { REPLY_LENGTH, RUNNING_REPLIES } from '../conventions.js'
 import { forbidden, tooManyReplies } from '../errors.js'
@@ -132,8 +132,17 @@ export async function lastMessages(kv: KV, conversation: Conversation, page: Pag
   return { items: items.toReversed(), next }
 }
 
-/** Removes all messages: they are gone for whoever reads with the first commit. @throws ApiError 404, 403 for readers */
-export async function clearConversation(kv: KV, userId: string, projectId: string, now: number): Promise<void> {
+/**
+ * Removes all messages: they are gone for whoever reads with the first commit.
+ * @param act who is the actor of the audit log's entry; without one, there is none
+ * @throws ApiError 404, 403 for readers
+ */
+export async function clearConversation(
+  kv: KV,
+  userId: string,
+  projectId: string,
+  { now, by }: Pick<Act, 'by'> & { now: number },
+): Promise<void> {
   for (;;) {
     const { project, conversation } = await open(kv, userId, projectId, now, { least: 'editor' })
     const { key, value, version } = conversation
@@ -144,7 +153,7 @@ export async function clearConversation(kv: KV, userId: string, projectId: strin
     const { check, sum } = await counting(kv, ownedKey(user_id), growth(set, [conversation]))
     const cleared = await commitInProject(kv, project, 'conversation', {
       check: [{ key, version }, ...check],
-      set: [...set, purge],
+      set: [...set, purge, ...audit('conversation.clear', project.value.id, { by, now })],
       sum,
     })
     if (cleared) return finishPurge(kv, purge)

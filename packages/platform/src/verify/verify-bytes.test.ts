@@ -84,7 +84,7 @@ async function* acts(): AsyncGenerator<void> {
   await giveUp(kv, 'f')
   await releaseSpace(kv, 'f')
   yield
-  await clearConversation(kv, user, id, AT.now)
+  await clearConversation(kv, user, id, AT)
   expect((await lastMessages(kv, conversation)).items).toEqual([])
   yield
   await say(id)

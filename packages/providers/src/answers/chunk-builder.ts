@@ -15,10 +15,15 @@ import { asTexts, parseJson, textOf } from '../upstream/json.js'
 /**
  * The index of a choice of a stream: as its upstream numbers it, or else its position in the chunk. A client may make a list by it, with room for all
  * before.
- * @example const index = choiceIndex(choice.index, position)
+ * @throws UpstreamError where a chunk has more choices than a request may ask for: each becomes a chunk
+ * @example const index = choiceIndex(provider, choice.index, position)
  */
-export const choiceIndex = (given: unknown, position: number): number =>
-  Number.isInteger(given) && (given as number) >= 0 && (given as number) < MAX_CHOICES ? (given as number) : position
+export function choiceIndex(provider: string, given: unknown, position: number): number {
+  if (position >= MAX_CHOICES) throw malformed(provider, `A chunk has more than ${MAX_CHOICES} choices`)
+  return Number.isInteger(given) && (given as number) >= 0 && (given as number) < MAX_CHOICES
+    ? (given as number)
+    : position
+}
 
 /** 24 random hexadecimal digits. */
 export const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(8)

@@ -111,7 +111,7 @@ export function streamDecoder(provider: string, request: ChatCompletionRequest):
 
   const onCandidate = (candidate: Candidate, position: number): void => {
     const { content, finishReason } = candidate
-    const index = choiceIndex(candidate.index, position)
+    const index = choiceIndex(provider, candidate.index, position)
     let state = states.get(index)
     if (!state) states.set(index, (state = { usable: false, images: 0, details: 0 }))
     const logprobs = toLogprobs(candidate)

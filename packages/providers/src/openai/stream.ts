@@ -151,7 +151,7 @@ export function streamDecoder(provider: string, model: string, tagged: ChatOptio
   const onChoice = (given: UpstreamChoice, position: number): void => {
     if (isObject(given.delta)) inDeltas = true
     const choice = inForm('delta', inDeltas && !given.delta ? { ...given, delta: {} } : given) as UpstreamChoice
-    choice.index = choiceIndex(choice.index, position)
+    choice.index = choiceIndex(provider, choice.index, position)
     // Fast path for text, which is nearly every chunk: the parsed object itself is passed on.
     const { tool_calls: entries, function_call: legacy, content, reasoning } = choice.delta!
     const isText = !entries && !legacy && reasoning === undefined && !Array.isArray(content)
