@@ -32,7 +32,8 @@ function Same<T>({
   name?: string
   children: (items: readonly T[]) => ComponentChildren
 }) {
-  const [isOpen, setOpen] = useState(useContext(IsWhole))
+  const [isAskedFor, setAskedFor] = useState(false)
+  const isOpen = useContext(IsWhole) || isAskedFor
   const head = isFirst ? 0 : CONTEXT
   const tail = isLast ? 0 : CONTEXT
   const hidden = items.length - head - tail
@@ -44,7 +45,7 @@ function Same<T>({
         type="button"
         class={`quiet ${name ? 'same' : 'same-sentences'}`}
         aria-label={name ? undefined : `Show ${hidden} sentences that are the same`}
-        onClick={() => setOpen(true)}
+        onClick={() => setAskedFor(true)}
       >
         {name ? `Show ${count(hidden)} ${name} that are the same` : '…'}
       </button>
