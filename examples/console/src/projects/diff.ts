@@ -28,7 +28,7 @@ export interface Diff {
 }
 
 /** Most sentences that differ which are marked. */
-export const MOST_SENTENCES = 1_000
+const MOST_SENTENCES = 1_000
 
 /** Most pairs of blocks, sentences and words that a diff compares: they take some 20 ms and 16 MB. */
 const MOST_PAIRS = 4_000_000
