@@ -215,7 +215,7 @@ export const mutations = [
   {
     name: 'gemini-first-usage',
     file: 'packages/providers/src/google/event-reader.ts',
-    line: 'if (last) report = joined(report, last)',
+    line: 'if (last) report = join(last)',
     broken: '',
     test: 'packages/providers/src/google/event-reader.test.ts',
     red: 'skips usage reports that are followed by another',
