@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseAnswer, parseJson } from './json.js'
+import { excessOf, parseAnswer, parseJson } from './json.js'
 
 describe('the JSON of an answer', () => {
   it('may have the numbers of Python that JSON has not', () => {
@@ -16,4 +16,11 @@ describe('the JSON of an answer', () => {
     expect(parseAnswer(`{"NaN": ${'"\\\\'.repeat(1e6)}`)).toBeUndefined()
     expect(parseAnswer(`[NaN, "${'\\\\x'.repeat(9e5)}"]`)).toHaveLength(2)
   })
+})
+
+it('threat 229: JSON nests no deeper than it can be written again', () => {
+  const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+  expect(excessOf(nested(20_000))).toBe('nests deeper than 128 levels')
+  expect(excessOf(nested(2_048))).toBeUndefined()
+  expect(JSON.stringify(parseJson(nested(2_048)))).toBe(nested(2_048))
 })

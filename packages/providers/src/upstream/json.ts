@@ -20,9 +20,12 @@ export const EMBEDDINGS: Most = { values: 10_000_000, parts: 400_000 }
 /** Of an event, whose values become several. The longest known ones, of Gemini's `logprobs`, have some thousands. */
 export const EVENT: Most = { values: 50_000 }
 
-/** What is too much in an answer or event to be parsed; undefined where nothing is. A text has no more values than characters, so few are read. */
+/** Characters of JSON that cannot nest so deeply that there is no stack to write it again. */
+const SHALLOW = 4_096
+
+/** What is too much in an answer or event to be parsed; undefined where nothing is. A text has no more values and levels than characters, so few are read. */
 export const excessOf = (text: string, { values, parts = values }: Most = ANSWER): string | undefined =>
-  text.length > Math.min(values, parts) ? excess(text, JSON_DEPTH, jsonCount(values, values / 2, parts)) : undefined
+  text.length > SHALLOW ? excess(text, JSON_DEPTH, jsonCount(values, values / 2, parts)) : undefined
 
 /** A text of an answer: itself, '' for nothing, and what is no text as its JSON. */
 export const textOf = (value: unknown): string =>
