@@ -160,18 +160,25 @@ interface Compared {
   names: readonly [string, string]
 }
 
-/** Both texts, whole. */
-const Both = ({ before, after }: Pick<Compared, 'before' | 'after'>) => (
-  <div class="pair">
-    {[before, after].map((text, i) => (
-      <p key={i} class="text">
-        <LongText text={text} />
-      </p>
-    ))}
+const Whole = ({ name, text }: { name: ComponentChildren; text: string }) => (
+  <div>
+    <p class="small">{name}</p>
+    <p class="text">
+      <LongText text={text} />
+    </p>
   </div>
 )
 
-function Comparison({ before, after, names: [left, right], isSame }: Compared & { isSame: boolean }) {
+/** Both texts, whole. */
+const Both = ({ before, after, names: [left, right] }: Compared) => (
+  <div class="pair">
+    <Whole name={<del>{left}</del>} text={before} />
+    <Whole name={<ins>{right}</ins>} text={after} />
+  </div>
+)
+
+function Comparison({ isSame, ...texts }: Compared & { isSame: boolean }) {
+  const { before, after, names } = texts
   const reader = useReader()
   const [a, b] = [useBlocks(before), useBlocks(after)]
   const isRead = a?.isWhole && b?.isWhole
@@ -183,14 +190,14 @@ function Comparison({ before, after, names: [left, right], isSame }: Compared & 
   return (
     <div class="stack">
       <p class="small muted">
-        <del>{left}</del> → <ins>{right}</ins>. {summary(found, isSame)}
+        <del>{names[0]}</del> → <ins>{names[1]}</ins>. {summary(found, isSame)}
       </p>
       {found.parts ? (
-        <div class="diff markdown shows-all" role="group" aria-label={`${left} and ${right}`}>
+        <div class="diff markdown shows-all" role="group" aria-label={names.join(' and ')}>
           <Changes parts={found.parts} reader={reader!} />
         </div>
       ) : (
-        <Both before={before} after={after} />
+        <Both {...texts} />
       )}
     </div>
   )
@@ -203,7 +210,7 @@ function Comparison({ before, after, names: [left, right], isSame }: Compared & 
 export function DiffView({ before, after, names, isWhole = false }: Compared & { isWhole?: boolean }) {
   const shown = useMemo(() => ({ before: visible(before), after: visible(after) }), [before, after])
   return (
-    <OrElse rest={<Both {...shown} />}>
+    <OrElse rest={<Both {...shown} names={names} />}>
       <IsWhole.Provider value={isWhole}>
         <Comparison {...shown} names={names} isSame={before === after} />
       </IsWhole.Provider>
